@@ -33,6 +33,7 @@ from dashboard.studio import planned_renders
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.gateway.idempotency import prune_stored_answers
+from proxyapi.gateway.quotes import prune_quotes
 from proxyapi.gateway.request_log import prune_request_log
 from proxyapi.tasks import dispatch_charge_task, quote_draft_task, reconcile_charge_task
 
@@ -155,9 +156,10 @@ def prune_sign_ins() -> None:
 @shared_task
 def prune_gateway_requests() -> None:
     """Runs four times a day; deletes logged requests after `GATEWAY_LOG_DAYS`, and the answers that
-    are kept for idempotency keys after two days."""
+    are kept for idempotency keys, and quotes, after two days."""
     prune_request_log()
     prune_stored_answers()
+    prune_quotes()
 
 
 @shared_task(autoretry_for=(OSError,), retry_backoff=10, max_retries=5)

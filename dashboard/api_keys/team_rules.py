@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -15,12 +16,13 @@ from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.approvals import approval_page_url, close_request, lock_pending_request
 from dashboard.shared.budget_usage import ApprovalRequired
-from dashboard.shared.charging import charge_within_budget, request_approval
+from dashboard.shared.charging import charge_within_budget, lock_spending_rules, request_approval
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
+from dashboard.shared.second_person import SECOND_PERSON_KEY
 from proxyapi.charges import ChargeIntent
 from proxyapi.gateway.access import scope_of
-from proxyapi.gateway.team_rules import AdmittedCharge
+from proxyapi.gateway.team_rules import AdmittedCharge, LimitsPreview
 from proxyapi.models import ApiKey, Charge, KeyScope, Token
 from proxyapi.operations import Operation
 from proxyapi.refusals import Refusal, TokenRefused
@@ -71,6 +73,19 @@ class PortalTeamRules:
                 raise
         request = request_approval(by, intent, NOTE.format(name=key.name))
         return AdmittedCharge(request.charge, absolute_url(request))
+
+    def preview(self, key: ApiKey, hold: Decimal) -> LimitsPreview:
+        by = load_owner(key)
+        with transaction.atomic():
+            rules = lock_spending_rules(by, key)
+        limits = [limit for limit in rules.limits if limit.key != SECOND_PERSON_KEY]
+        left = min((limit.remaining - hold for limit in limits), default=None)
+        exceeded = [limit for limit in rules.limits if hold and hold > limit.remaining]
+        if not exceeded:
+            return LimitsPreview(left, approval_required=False)
+        lowest = min(exceeded, key=lambda limit: (limit.remaining, limit.key))
+        refusal = rules.approval_required(by, hold, lowest.key)
+        return LimitsPreview(left, approval_required=refusal.is_for_scripts)
 
     def approval_url(self, charge: Charge) -> str:
         request = ApprovalRequest.objects.filter(charge=charge, decided_at=None).first()

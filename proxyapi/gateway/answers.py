@@ -58,6 +58,10 @@ def passed_on(answer: Answer) -> Answer:
     return Answer(answer.status, {**headers, SOURCE_HEADER: "service"}, answer.body)
 
 
+def mark_replayed(answer: Answer) -> Answer:
+    return Answer(answer.status, {**answer.headers, REPLAYED_HEADER: "true"}, answer.body)
+
+
 def error_code(answer: Answer) -> str:
     """`error.code` of an answer; empty without one."""
     if answer.status < 400:

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from proxyapi.calls import upstream_client
 from proxyapi.charges import cancel_held_charge
-from proxyapi.gateway import access, idempotency
+from proxyapi.gateway import access, idempotency, quotes
 from proxyapi.gateway.answers import (
     API_PATH,
     CHARGE_ID_HEADER,
@@ -83,6 +83,8 @@ class Gateway:
         idempotency_key = request.headers.get(idempotency.HEADER)
         if asked.operation.method == "GET":
             return await self.read(call, asked, request.headers.get("cache-control", ""))
+        if quotes.HEADER in request.headers:  # more than one are none that exists
+            call.quote_id = ", ".join(request.headers.getlist(quotes.HEADER))
         if idempotency_key is None:
             return await self.send(call, asked, None)
         idempotency.check_idempotency_key(idempotency_key)
@@ -95,7 +97,10 @@ class Gateway:
         except (GatewayRefusal, Refusal):
             await in_thread(idempotency.forget, claim.stored_id)
             raise
-        await in_thread(idempotency.keep_answer, claim.stored_id, answer)
+        if call.is_replayed:  # by its quote, whose charge has the answer
+            await in_thread(idempotency.forget, claim.stored_id)
+        else:
+            await in_thread(idempotency.keep_answer, claim.stored_id, answer)
         return answer
 
     async def read(self, call: Call, asked: ServiceRequest, cache_control: str) -> Answer:
@@ -106,9 +111,25 @@ class Gateway:
 
     async def send(self, call: Call, asked: ServiceRequest, stored_id: int | None) -> Answer:
         await in_thread(forget_polled_answer, call, asked)
-        if asked.operation.charging:
-            return await charge(self.service, self.endings, call, asked, stored_id)
-        return await self.service.forward(call, asked)
+        if not asked.operation.charging:
+            return await self.service.forward(call, asked)
+        send = charge if call.quote_id is None else quotes.spend_quote
+        return await send(self.service, self.endings, call, asked, stored_id)
+
+    async def call_quotes(self, request: Request) -> Response:
+        """POST /_quotes: the price of a charge; GET /_quotes/{id}: what a quote says now."""
+        client_ip = team_rules().client_ip(request.scope)
+        call: Call | None = None
+        try:
+            key = await in_thread(access.authenticate, access.bearer_value(request), client_ip)
+            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+            if request.method == "POST":
+                answer = await quotes.make_quote(self.service, call, request)
+            else:
+                answer = await in_thread(quotes.show_quote, key, request.path_params["id"])
+        except (GatewayRefusal, Refusal) as refusal:
+            answer = answer_of_refusal(refusal, call)
+        return respond(request, answer, call, "_quotes")
 
     async def show_charge(self, request: Request) -> Response:
         """GET /_charges/{id}: what is known of a charge; DELETE cancels one that was not sent."""
@@ -165,9 +186,13 @@ def create_app() -> Starlette:
         for row in OPERATIONS.values()
     ]
     own = Route(f"{API_PATH}/_charges/{{id:uuid}}", gateway.show_charge, methods=["GET", "DELETE"])
+    quoting = [
+        Route(f"{API_PATH}/_quotes", gateway.call_quotes, methods=["POST"]),
+        Route(f"{API_PATH}/_quotes/{{id}}", gateway.call_quotes, methods=["GET"]),
+    ]
     document = Route(f"{API_PATH}/openapi.json", show_document, methods=["GET"])
     app = Starlette(
-        routes=[*routes, own, document],
+        routes=[*routes, own, *quoting, document],
         exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
     )
     app.router.redirect_slashes = False

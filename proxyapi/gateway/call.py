@@ -21,6 +21,7 @@ class Call:
     key: ApiKey
     client_ip: str = ""
     wait_s: float = DEFAULT_WAIT_S
+    quote_id: str | None = None  # as the script sent it
     token: Token = field(init=False)  # set where its rights are checked
     id: UUID = field(default_factory=uuid4)
     started: float = field(default_factory=time.monotonic)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from proxyapi.gateway.answers import (
     API_PATH,
     CHARGE_ID_HEADER,
     GatewayRefusal,
+    mark_replayed,
     own_answer,
     passed_on,
 )
@@ -31,7 +33,7 @@ from proxyapi.gateway.prices import find_price
 from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import AdmittedCharge, team_rules
 from proxyapi.gateway.threads import in_thread
-from proxyapi.models import Charge, ChargeState, Job, StoredAnswer
+from proxyapi.models import Charge, ChargeState, Job, Quote, StoredAnswer
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import RateLimiterUnavailable
@@ -44,6 +46,9 @@ NOT_SENT_IN_TIME = "Its turn did not come within the time that the script waits.
 UNKNOWN = "It was sent, and the answer was lost. Whether it was charged is being checked."
 IN_PROGRESS = "It is in progress."
 APPROVAL_REQUIRED = "A person has to approve it. Nothing was sent."
+QUOTE_IN_USE = "The first request with this quote is still running. Nothing was sent twice."
+RETRY_AFTER_S = "2"
+RUNNING = (ChargeState.HELD, ChargeState.SENDING)
 STATES = {ChargeState.DRAFT: "approval_required", ChargeState.WRITTEN_OFF: "written_off"}
 
 
@@ -56,21 +61,43 @@ async def charge(
 ) -> Answer:
     """Charge for one request and return its answer. `stored_id` is the row of its idempotency
     key. Raises `GatewayRefusal` and `Refusal`; then nothing was sent."""
-    known = await in_thread(find_known_job, call, request)
     try:
-        price = await find_price(
-            request,
-            call.token.account,
-            known,
-            lambda read: service.fetch_data(call, read),
-        )
+        price = await find_current_price(service, call, request)
     except errors.UpstreamError as error:
         return answer_of_error(error)
     admitted = await in_thread(admit, call, request, price, stored_id)
+    return await answer_of_admitted(endings, call, admitted)
+
+
+async def find_current_price(
+    service: Service, call: Call, request: ServiceRequest
+) -> Decimal | None:
+    """As `find_price`. Raises `errors.UpstreamError` and `GatewayRefusal`."""
+    known = await in_thread(find_known_job, call, request)
+    fetch = partial(service.fetch_data, call)
+    return await find_price(request, call.token.account, known, fetch)
+
+
+async def answer_of_admitted(
+    endings: ChargeEndings, call: Call, admitted: AdmittedCharge, quote: Quote | None = None
+) -> Answer:
+    """The answer of a charge. Raises `GatewayRefusal` if nothing was sent; then its quote may be
+    spent again."""
     call.charge, call.job = admitted.charge, admitted.charge.job
+    if not admitted.is_new:
+        call.is_replayed = True
+        if (answer := await in_thread(repeat_answer, admitted.charge)) is not None:
+            return answer
+        headers = {"retry-after": RETRY_AFTER_S, CHARGE_ID_HEADER: str(admitted.charge.pk)}
+        raise GatewayRefusal(409, "QUOTE-IN-USE", QUOTE_IN_USE, headers=headers)
     if admitted.approval_url:
         return charge_answer(admitted.charge, APPROVAL_REQUIRED, admitted.approval_url)
-    return await wait_for_answer(endings, call, admitted.charge)
+    try:
+        return await wait_for_answer(endings, call, admitted.charge)
+    except GatewayRefusal:
+        if quote is not None:
+            await in_thread(quote.release)
+        raise
 
 
 def find_known_job(call: Call, request: ServiceRequest) -> Job | None:
@@ -82,15 +109,25 @@ def find_known_job(call: Call, request: ServiceRequest) -> Job | None:
 
 @transaction.atomic
 def admit(
-    call: Call, request: ServiceRequest, price: Decimal, stored_id: int | None
+    call: Call,
+    request: ServiceRequest,
+    price: Decimal | None,
+    stored_id: int | None,
+    quote: Quote | None = None,
 ) -> AdmittedCharge:
-    """Write the charge, its job and the row of its answer in one transaction."""
-    operation, fields = request.operation, request.fields or {}
+    """Write the charge, its job and the row of its answer in one transaction. A price that nobody
+    knows is held as 0, as on the pages."""
+    if quote is not None:
+        # Of several requests with one quote the first writes its charge, and the others find it.
+        Quote.objects.select_for_update().get(pk=quote.pk)
+        if (earlier := quote.charges.first()) is not None:
+            return AdmittedCharge(earlier, is_new=False)
+    operation, fields, price = request.operation, request.fields or {}, price or Decimal(0)
     job = job_of_request(call.key, call.token, operation, request.path, fields)
     intent = ChargeIntent(
         job,
         operation.name,
-        uuid4(),
+        quote.pk if quote else uuid4(),
         pricing.hold_for_operation(operation.name, price),
         price,
         fields,
@@ -145,8 +182,15 @@ def answer_of_charge(charge: Charge) -> Answer:
     if charge.state == ChargeState.REFUSED and charge.sent_at is None:
         headers = {CHARGE_ID_HEADER: str(charge.pk)}
         raise GatewayRefusal(403, charge.code or "GEN-FORBIDDEN", charge.reason, headers=headers)
-    is_open = charge.state in (ChargeState.HELD, ChargeState.SENDING)
-    return charge_answer(charge, IN_PROGRESS if is_open else charge.reason or UNKNOWN)
+    return charge_answer(
+        charge, IN_PROGRESS if charge.state in RUNNING else charge.reason or UNKNOWN
+    )
+
+
+def repeat_answer(charge: Charge) -> Answer | None:
+    """The answer to a request that is repeated; None while its charge is in progress. Raises as
+    `answer_of_charge`."""
+    return None if charge.state in RUNNING else mark_replayed(answer_of_charge(charge))
 
 
 def charge_answer(

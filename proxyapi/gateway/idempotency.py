@@ -14,8 +14,8 @@ from typing import NamedTuple
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from proxyapi.gateway.answers import REPLAYED_HEADER, GatewayRefusal
-from proxyapi.gateway.charging import answer_of_charge
+from proxyapi.gateway.answers import GatewayRefusal, mark_replayed
+from proxyapi.gateway.charging import RETRY_AFTER_S, repeat_answer
 from proxyapi.models import ApiKey, Charge, ChargeState, StoredAnswer
 from proxyapi.upstream.reply import Answer
 
@@ -23,8 +23,6 @@ HEADER = "idempotency-key"
 MAX_KEY_CHARS = 255
 ABANDONED_AFTER = timedelta(minutes=10)  # longer than the longest request
 KEPT = timedelta(hours=48)
-RETRY_AFTER_S = "2"
-IN_PROGRESS = (ChargeState.HELD, ChargeState.SENDING)
 INVALID_KEY = f"An Idempotency-Key has 1 to {MAX_KEY_CHARS} printable ASCII characters."
 OTHER_REQUEST = "This Idempotency-Key was used for another request. Nothing was sent."
 STILL_RUNNING = "The first request with this Idempotency-Key is still running."
@@ -63,8 +61,8 @@ def claim(key: ApiKey, idempotency_key: str, fingerprint: str) -> Claim:
 def claim_again(row: StoredAnswer, fingerprint: str) -> Claim:
     if row.fingerprint != fingerprint:
         raise GatewayRefusal(422, "IDEMPOTENCY-KEY-REUSED", OTHER_REQUEST)
-    if row.charge is not None and row.charge.state not in IN_PROGRESS:
-        return Claim(row.pk, mark_replayed(answer_of_charge(row.charge)))
+    if row.charge is not None and (answer := repeat_answer(row.charge)) is not None:
+        return Claim(row.pk, answer)
     if row.status is not None:
         return Claim(row.pk, mark_replayed(Answer(row.status, row.headers, bytes(row.body))))
     if row.charge is None and take_over(row):
@@ -80,10 +78,6 @@ def take_over(row: StoredAnswer) -> bool:
         pk=row.pk, status=None, charge=None, created_at__lt=now - ABANDONED_AFTER
     )
     return bool(abandoned.update(created_at=now))
-
-
-def mark_replayed(answer: Answer) -> Answer:
-    return Answer(answer.status, {**answer.headers, REPLAYED_HEADER: "true"}, answer.body)
 
 
 def keep_answer(stored_id: int, answer: Answer) -> None:

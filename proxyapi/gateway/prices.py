@@ -21,15 +21,14 @@ from proxyapi.operations import (
 from proxyapi.upstream import response_parsing
 
 Fetch = Callable[[ServiceRequest], Awaitable[Any]]  # returns `data` of the service's answer
-UNKNOWN_PRICE = Decimal(0)
 PROMPT_FIELD, BUY_SLOT_FIELD = "prompt", "purchase_addon"
 
 
 async def find_price(
     request: ServiceRequest, account: Account, job: Job | None, fetch: Fetch
-) -> Decimal:
-    """Credits of the request; 0 where nobody knows the price before (spec: not shown), as on the
-    pages. Raises what `fetch` raises."""
+) -> Decimal | None:
+    """Credits of the request; None where nobody knows the price before (spec: not shown). Raises
+    what `fetch` raises."""
     price = request.operation.price
     if price.rule is PriceRule.LAST_RENDER and job is not None:
         last = await in_thread(pricing.last_paid_render, job)
@@ -39,7 +38,7 @@ async def find_price(
         name = price.estimate_operation or estimate_of_last_render()
         data = await fetch(estimate_request(request, get_operation(name)))
         return read_estimate(request, data)
-    return await in_thread(pricing.listed_price_or_free, account, request.operation.name)
+    return await in_thread(pricing.fixed_price, account, request.operation.name)
 
 
 def estimate_of_last_render() -> str:
@@ -60,11 +59,10 @@ def estimate_request(request: ServiceRequest, operation: Operation) -> ServiceRe
     return ServiceRequest(operation, path, query, None)
 
 
-def read_estimate(request: ServiceRequest, data: Any) -> Decimal:
+def read_estimate(request: ServiceRequest, data: Any) -> Decimal | None:
     if request.operation.kind is JobKind.CLONE:
         slots = response_parsing.as_mapping(data)
         buys = bool((request.fields or {}).get(BUY_SLOT_FIELD)) and not slots.get("available")
-        cost = response_parsing.parse_credit_amount(slots.get("cost"))
-        return cost if buys and cost is not None and cost >= 0 else UNKNOWN_PRICE
-    credits = parse_estimate_credits(data)
-    return UNKNOWN_PRICE if credits is None else credits
+        cost = response_parsing.parse_credit_amount(slots.get("cost")) if buys else Decimal(0)
+        return cost if cost is not None and cost >= 0 else None
+    return parse_estimate_credits(data)

@@ -6,6 +6,7 @@ The proxy knows no team; the setting `GATEWAY_TEAM_RULES` names the class of the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -18,10 +19,20 @@ from proxyapi.operations import Operation
 
 
 class AdmittedCharge(NamedTuple):
-    """A charge of a script; with `approval_url` it waits for a person there."""
+    """A charge of a script; with `approval_url` it waits for a person there. `is_new` is False if
+    its quote was spent on it before."""
 
     charge: Charge
     approval_url: str = ""
+    is_new: bool = True
+
+
+class LimitsPreview(NamedTuple):
+    """What a charge would leave now of the narrowest limit of the key, its member and their team,
+    in credits, below 0 if it does not fit; None without a limit."""
+
+    credits_left: Decimal | None
+    approval_required: bool
 
 
 class TeamRules(Protocol):
@@ -37,6 +48,9 @@ class TeamRules(Protocol):
     def charge(self, key: ApiKey, intent: ChargeIntent) -> AdmittedCharge:
         """Write the charge within all limits in the caller's transaction and have it sent after
         the commit, or write an approval request. Raises `Refusal`."""
+
+    def preview(self, key: ApiKey, hold: Decimal) -> LimitsPreview:
+        """What a charge that holds so many credits would meet now. Raises `Refusal`."""
 
     def approval_url(self, charge: Charge) -> str:
         """Where a person decides on the charge; empty if none is to."""

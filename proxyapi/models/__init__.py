@@ -12,7 +12,7 @@ from proxyapi.models.charge import Charge, ChargeState
 from proxyapi.models.cloned_voice import ClonedVoice
 from proxyapi.models.database_epoch import DatabaseEpoch
 from proxyapi.models.draft import Draft, lock_draft
-from proxyapi.models.gateway_request import GatewayRequest, PolledAnswer, StoredAnswer
+from proxyapi.models.gateway_request import GatewayRequest, PolledAnswer, Quote, StoredAnswer
 from proxyapi.models.idea import Idea, IdeaRefresh
 from proxyapi.models.job import VIDEO_KINDS, Job, JobOrigin, JobState
 from proxyapi.models.job_part import JobPart

@@ -1,4 +1,5 @@
-"""What the gateway keeps: a log of requests without bodies, and answers that are given again."""
+"""What the gateway keeps: a log of requests without bodies, answers that are given again, and the
+prices that it named."""
 
 from __future__ import annotations
 
@@ -7,8 +8,9 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
 from proxyapi.models.api_key import ApiKey
-from proxyapi.models.charge import Charge
+from proxyapi.models.charge import Charge, ChargeQuerySet, ChargeState
 from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
 
@@ -92,3 +94,38 @@ class PolledAnswer(models.Model):
 
     def __str__(self) -> str:
         return f"answer {self.status} of {self.read_at:%H:%M:%S}"
+
+
+class Quote(models.Model):
+    """The price of one request of a script; nothing is held for it. Its id is the nonce of its
+    charge, so `charge_once_per_nonce` lets it be spent once, as a form."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    key = models.ForeignKey(ApiKey, models.CASCADE, related_name="+")
+    account = models.ForeignKey(Account, models.CASCADE, related_name="+")
+    operation = models.CharField(max_length=60, help_text="Name in the operations table.")
+    digest = models.CharField(max_length=64, help_text="Of operation, path, query, body, files.")
+    price = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, help_text="Null if nobody knows it before."
+    )
+    hold = models.DecimalField(**CREDIT_FIELD_OPTIONS, help_text="The upper bound of the price.")
+    is_exact = models.BooleanField(help_text="Whether the price is the one charged.")
+    expires_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"quote for {self.operation}"
+
+    @property
+    def is_expired(self) -> bool:
+        return self.expires_at <= timezone.now()
+
+    @property
+    def charges(self) -> ChargeQuerySet:
+        """The charge that it was spent on, or none."""
+        rows = Charge.objects.select_related("job").filter(api_key=self.key_id)
+        return rows.filter(tenant=self.key.tenant_id, nonce=self.pk)
+
+    def release(self) -> None:
+        """Let it be spent again if its charge ended before it was sent."""
+        unsent = self.charges.filter(state=ChargeState.REFUSED, sent_at=None)
+        unsent.update(nonce=uuid.uuid4())

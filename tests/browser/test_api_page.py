@@ -46,36 +46,50 @@ def test_each_example_makes_what_it_says(
     key = run(live_portal, *SHELL, create)
     portal = {"PORTAL_URL": live_portal.portal, "REELROOM_KEY": key}
 
-    curl, commands = examples("sh")
+    curl, commands = examples("curl", "sh")
     if shutil.which("curl"):
         assert '"mandatory"' in run(live_portal, "sh", "-c", curl, **portal)
     for line in commands.splitlines():
         assert '"data"' in run(live_portal, sys.executable, *shlex.split(line), **portal)
 
-    (python,) = examples("python")
+    (python,) = examples("Python", "python")
     python = python.replace("sleep(5)", "sleep(0.5)")
     clips = {clip_of(run(live_portal, sys.executable, "-c", python, **portal)) for _ in range(2)}
     assert len(clips) == 1, "the second run made another clip"
 
-    (javascript,) = examples("javascript")
-    for text, value in {
-        "http://localhost:8000": live_portal.portal,
-        "rr_live_…": key,
-        "5000": "500",
-    }.items():
+    (javascript,) = examples("JavaScript", "javascript")
+    assert clip_of(run_in_page(chromium, live_portal, javascript, key)) not in clips
+    assert run(live_portal, *SHELL, COUNT_CHARGES) == "2"
+
+    (quote,) = examples("Quotes", "sh")
+    if shutil.which("curl"):
+        assert '"state": "open"' in run(live_portal, "sh", "-c", quote, **portal)
+    (python,) = examples("Quotes", "python")
+    first, again, state = run(live_portal, sys.executable, "-c", python, **portal).splitlines()
+    assert (first, state) == (again, "state spent")
+    (javascript,) = examples("Quotes", "javascript")
+    line = run_in_page(chromium, live_portal, javascript, key)
+    assert re.fullmatch(r"charge [0-9a-f-]{36} at most [0-9.]+", line)
+    assert run(live_portal, *SHELL, COUNT_CHARGES) == "4"
+
+
+def examples(heading: str, language: str) -> list[str]:
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(rf"^```{language}\n(.*?)^```", section, re.M | re.S)
+
+
+def run_in_page(chromium: Browser, site: LivePortal, javascript: str, key: str) -> str:
+    """What a script prints on a page of the portal's own address."""
+    texts = {"http://localhost:8000": site.portal, "rr_live_…": key, "5000": "500"}
+    for text, value in texts.items():
         javascript = javascript.replace(text, value)
     page = chromium.new_page()
     lines: list[str] = []
     page.on("console", lambda message: lines.append(message.text))
-    page.goto(f"{live_portal.portal}/api/v2/openapi.json")
+    page.goto(f"{site.portal}/api/v2/openapi.json")
     page.evaluate(f"async () => {{ {javascript} }}")
     page.close()
-    assert clip_of("\n".join(lines)) not in clips
-    assert run(live_portal, *SHELL, COUNT_CHARGES) == "2"
-
-
-def examples(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.M | re.S)
+    return "\n".join(lines)
 
 
 def clip_of(output: str) -> str:

@@ -32,9 +32,10 @@ SHARED_RESPONSES = {
     "402": "The credits of the account or a budget do not suffice. Nothing was charged.",
     "403": "The key, its member or the service does not allow it.",
     "404": "The path or the resource does not exist.",
-    "409": "It is not possible now, or the first request with this Idempotency-Key is running.",
+    "409": "It is not possible now, the price rose above the quote, or the first request with this "
+    "Idempotency-Key or quote is running.",
     "413": "The body is too large. Nothing was sent.",
-    "422": "The service refuses the values, or the Idempotency-Key was used for another request.",
+    "422": "The service refuses the values, or the Idempotency-Key or quote is of another request.",
     "429": "The turn of the request did not come in time. Retry-After has the seconds to wait.",
     "502": "The service gave no answer that can be passed on.",
     "503": "The service or the portal cannot take the request now. Nothing was sent.",
@@ -42,6 +43,10 @@ SHARED_RESPONSES = {
 REPLAYING = (
     "The same key and request again get the first answer, and nothing is sent again. Kept for two "
     "days."
+)
+SPENDING = (
+    "A quote of POST /_quotes for this request. It is spent once; then the same request gets what "
+    "is known of its charge."
 )
 WAITING = "wait=N: seconds that the request waits for its turn, 20 without it, at most 300."
 HEADERS = {
@@ -52,6 +57,7 @@ HEADERS = {
 }
 PARAMETERS = {
     "Idempotency-Key": (REPLAYING, {"type": "string", "minLength": 1, "maxLength": 255}),
+    "Reelroom-Quote": (SPENDING, {"type": "string", "pattern": "^quote_[0-9a-f]{32}$"}),
     "Prefer": (WAITING, {"type": "string", "examples": ["wait=60"]}),
 }
 NUMBER, TEXT = {"type": "string", "pattern": r"^-?\d+(\.\d+)?$"}, {"type": "string"}
@@ -86,6 +92,42 @@ CHARGE_SHAPE: Json = {
             "required": [name for name in CHARGE_FIELDS if name != "approval_url"],
             "properties": CHARGE_FIELDS,
         },
+    },
+}
+AMOUNT = {"anyOf": [NUMBER, {"type": "null"}]}
+QUOTE_FIELDS: Json = {
+    "quote": TEXT,
+    "operation": TEXT,
+    "state": {"enum": ["open", "expired", "spent"]},
+    "price": AMOUNT,
+    "upper_bound": AMOUNT,
+    "exact": {"type": "boolean"},
+    "approval_required": {"type": ["boolean", "null"]},
+    "credits_left": AMOUNT,
+    "balance_left": AMOUNT,
+    "expires_at": TEXT,
+    "charge": {"anyOf": [{"type": "object", "properties": CHARGE_FIELDS}, {"type": "null"}]},
+}
+QUOTE_SHAPE: Json = {
+    "type": "object",
+    "description": "The price of one request, and what became of it.",
+    "required": ["message", "status", "data"],
+    "properties": {
+        "message": TEXT,
+        "status": {"type": "integer"},
+        "data": {"type": "object", "required": [*QUOTE_FIELDS], "properties": QUOTE_FIELDS},
+    },
+}
+FILE_HASH: Json = {"type": "object", "properties": {"field": TEXT, "sha256": TEXT}}
+QUOTED_REQUEST: Json = {
+    "type": "object",
+    "required": ["method", "path"],
+    "additionalProperties": False,
+    "properties": {
+        "method": {"enum": ["POST", "PUT"]},
+        "path": {"type": "string", "examples": ["/faceless/1/render"]},
+        "body": {"type": ["object", "null"], "description": "Of a form: its fields, as text."},
+        "files": {"type": "array", "items": FILE_HASH, "description": "Those of a form, in order."},
     },
 }
 REFUSAL_SHAPE: Json = {
@@ -127,9 +169,11 @@ def build_document(described: Json) -> Json:
         operation = describe_operation(row, by_shape[path_shape(row.path), method])
         paths.setdefault(row.path, {})[method] = operation
     paths["/_charges/{id}"] = describe_charge_routes()
+    paths |= describe_quote_routes()
     schemas = {
         **described["components"]["schemas"],
         "Charge": CHARGE_SHAPE,
+        "Quote": QUOTE_SHAPE,
         "Refusal": REFUSAL_SHAPE,
     }
     components = {
@@ -175,6 +219,7 @@ def describe_operation(row: Operation, of_sandbox: Json) -> Json:
         for part in described_parts
     ]
     headers = ["Prefer"] if row.method == "GET" else ["Prefer", "Idempotency-Key"]
+    headers += ["Reelroom-Quote"] if row.charging else []
     parameters += [{"$ref": f"#/components/parameters/{name}"} for name in headers]
     described = {
         "operationId": row.name,
@@ -232,6 +277,34 @@ def describe_charge_routes() -> Json:
             "operationId": "charges.cancel",
             "summary": "Cancel a charge that was not sent",
             "responses": answers | refused | references("responses", ("409",)),
+        },
+    }
+
+
+def describe_quote_routes() -> Json:
+    shape = json_content({"$ref": "#/components/schemas/Quote"})
+    parameter = {"name": "id", "in": "path", "required": True, "schema": TEXT}
+    return {
+        "/_quotes": {
+            "post": {
+                "operationId": "quotes.create",
+                "summary": "Ask for the price of a charge",
+                "tags": ["Quotes"],
+                "parameters": [{"$ref": "#/components/parameters/Prefer"}],
+                "requestBody": {"required": True, **json_content(QUOTED_REQUEST)},
+                "responses": {"201": {"description": "The quote.", **shape}}
+                | references("responses", SHARED_RESPONSES),
+            }
+        },
+        "/_quotes/{id}": {
+            "get": {
+                "operationId": "quotes.get",
+                "summary": "Ask for a quote",
+                "tags": ["Quotes"],
+                "parameters": [parameter],
+                "responses": {"200": {"description": "What the quote says now.", **shape}}
+                | references("responses", ("401", "403", "404", "409")),
+            }
         },
     }
 

@@ -63,14 +63,15 @@ def test_the_address_of_the_portal_is_the_setting(portal: Portal, key: str, sett
     assert str(portal.request.url) == address
 
 
-def test_body_idempotency_key_and_wait_are_sent(portal: Portal, key: str) -> None:
+def test_body_idempotency_key_quote_and_wait_are_sent(portal: Portal, key: str) -> None:
     run_api(
         *("POST", "/faceless", "--json", '{"topic": "Whales"}'),
-        *("--idempotency-key", "night-1", "--wait", "60"),
+        *("--idempotency-key", "night-1", "--quote", "quote_1", "--wait", "60"),
     )
     assert json.loads(portal.request.content) == {"topic": "Whales"}
     assert portal.request.headers["content-type"] == "application/json"
     assert portal.request.headers["idempotency-key"] == "night-1"
+    assert portal.request.headers["reelroom-quote"] == "quote_1"
     assert portal.request.headers["prefer"] == "wait=60"
 
 

@@ -32,10 +32,11 @@ class Command(BaseCommand):
         parser.add_argument(
             "--idempotency-key", help="sent again with the same key it is carried out once"
         )
+        parser.add_argument("--quote", help="of POST /_quotes, which this request spends once")
         parser.add_argument("--wait", type=int, help="seconds to wait for its turn, 20 without it")
 
     def handle(self, *_: Any, method: str, path: str, body: str | None, **options: Any) -> None:
-        headers = request_headers(options["idempotency_key"], options["wait"])
+        headers = request_headers(options["idempotency_key"], options["quote"], options["wait"])
         if not path.startswith("/"):
             raise CommandError("The path begins with a slash, such as /faceless/1.")
         address = f"{(options['url'] or settings.PORTAL_URL).rstrip('/')}/api/v2{path}"
@@ -52,16 +53,20 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def request_headers(idempotency_key: str | None, wait_s: int | None) -> dict[str, str]:
+def request_headers(
+    idempotency_key: str | None, quote: str | None, wait_s: int | None
+) -> dict[str, str]:
     """Raises `CommandError` without a key in the environment."""
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key:
         raise CommandError(f"Set {KEY_VARIABLE} to an API key of the portal.")
-    if not f"{key}{idempotency_key}".isascii():
-        raise CommandError("A key has only ASCII characters; this one was shortened or mistyped.")
+    if not f"{key}{idempotency_key}{quote}".isascii():
+        raise CommandError("A key or quote has only ASCII characters; this was mistyped.")
     headers = {"Authorization": f"Bearer {key}"}
     if idempotency_key is not None:
         headers["Idempotency-Key"] = idempotency_key
+    if quote is not None:
+        headers["Reelroom-Quote"] = quote
     if wait_s is not None:
         headers["Prefer"] = f"wait={wait_s}"
     return headers

@@ -4,6 +4,7 @@ whatever happens to an answer, a charge is paid once."""
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterator
 from itertools import cycle, product
 from pathlib import Path
@@ -16,7 +17,7 @@ from dashboard.models import Membership
 from proxyapi.models import Charge
 from proxyapi.operations import OPERATIONS
 from tests.contract import spec
-from tests.contract.recipes import RECIPES
+from tests.contract.recipes import RECIPES, PreparedRequest
 from tests.examples import examples
 from tests.proxyapi.gateway.conftest import Script, Worker
 from tests.proxyapi.gateway.sandbox_script import prepare, script_of, use_sandbox
@@ -83,7 +84,9 @@ def balance(sandbox: SandboxClient) -> Any:
     return sandbox.money()["balance"]
 
 
+@pytest.mark.parametrize("header", ["Idempotency-Key", "Reelroom-Quote"])
 def test_whatever_happens_to_an_answer_it_is_paid_once(
+    header: str,
     sandbox: SandboxClient,
     loop: asyncio.Runner,
     worker: Worker,
@@ -95,11 +98,16 @@ def test_whatever_happens_to_an_answer_it_is_paid_once(
     for row, (when, action) in FAULTED_ROWS:
         asked = prepare(sandbox, row)
         script = script_of(sandbox, mira, loop)
+        path = asked.path.removeprefix("/v2")
+        value = "the same" if header == "Idempotency-Key" else quote_of(script, asked)
         before = balance(sandbox)
         rule = {"match": {"path": asked.path, "method": asked.method}, "when": when}
         made = sandbox.post("/_sandbox/faults", {**rule, "action": action, "times": 1})
         assert made.is_success, made.text
-        answers = repeat(script, asked.method, asked.path.removeprefix("/v2"), asked.sent)
+        # A client that repeats what it has no answer to, as client libraries do.
+        answers = [
+            script.call(asked.method, path, headers={header: value}, **asked.sent) for _ in range(3)
+        ]
         spent = before - balance(sandbox)
         most = RECIPES[row].charges or 0
         expected = most if when == "after" else 0
@@ -111,7 +119,20 @@ def test_whatever_happens_to_an_answer_it_is_paid_once(
     assert misses == []
 
 
-def repeat(script: Script, method: str, path: str, sent: dict[str, Any]) -> list[httpx.Response]:
-    """A client that repeats what it has no answer to, as client libraries do."""
-    header = {"Idempotency-Key": "the same"}
-    return [script.call(method, path, headers=header, **sent) for _ in range(3)]
+def quote_of(script: Script, asked: PreparedRequest) -> str:
+    """The id of a quote for this request."""
+    files = [
+        {"field": field, "sha256": hashlib.sha256(file[1]).hexdigest()}
+        for field, file in files_of(asked)
+    ]
+    body = asked.sent.get("json") or asked.sent.get("data")
+    path = asked.path.removeprefix("/v2")
+    wanted = {"method": asked.method, "path": path, "body": body, "files": files}
+    answer = script.call("POST", "/_quotes", json=wanted)
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["data"]["quote"])
+
+
+def files_of(asked: PreparedRequest) -> list[Any]:
+    files = asked.sent.get("files") or {}
+    return list(files.items()) if isinstance(files, dict) else list(files)

@@ -51,7 +51,7 @@ def test_it_describes_the_routes_of_the_gateway_and_nothing_else(document: dict[
 
 def test_each_operation_can_be_called_from_its_description(document: dict[str, Any]) -> None:
     found = list(schemathesis.openapi.from_dict(document).get_all_operations())
-    assert len(found) == len(OPERATIONS) + 2
+    assert len(found) == len(OPERATIONS) + 4
     for operation in found:
         assert isinstance(operation, Ok), operation
         names = {part.name for part in operation.ok().path_parameters}
@@ -64,4 +64,5 @@ def test_charges_tell_of_idempotency_keys_and_of_202(document: dict[str, Any]) -
         text = json.dumps(operation)
         assert ("Idempotency-Key" in json.dumps(operation["parameters"])) is (row.method != "GET")
         assert ("schemas/Charge" in text) >= row.charging, row.name
+        assert ("parameters/Reelroom-Quote" in text) is row.charging, row.name
     assert document["components"]["securitySchemes"]["ApiKey"]["scheme"] == "bearer"
