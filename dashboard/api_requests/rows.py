@@ -16,6 +16,7 @@ from proxyapi.models import ChargeState, GatewayRequest
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import OPERATIONS
 
+OWN_METHODS = {"quotes.create": "POST", "quotes.get": "GET"}  # of free requests to the portal
 BAR_MS = 3000  # what the bar of a row shows
 REFUSED_STATUSES = (401, 402, 403)  # of all others below 500 the script can mend the request itself
 ZERO = Decimal(0)
@@ -33,7 +34,7 @@ class Spent(StrEnum):
 def spent_on(row: GatewayRequest) -> tuple[Spent, Decimal]:
     """Credits of this request; a replayed one spends nothing. The charge comes with the row."""
     operation, charge = OPERATIONS.get(row.operation), row.charge
-    if operation is not None and not operation.charging:
+    if row.operation in OWN_METHODS or (operation is not None and not operation.charging):
         return Spent.FREE, ZERO
     if charge is None or row.is_replayed:
         return Spent.NONE, ZERO
@@ -46,7 +47,7 @@ def spent_on(row: GatewayRequest) -> tuple[Spent, Decimal]:
 
 def method_of(row: GatewayRequest) -> str:
     operation = OPERATIONS.get(row.operation)
-    return operation.method if operation else ""
+    return operation.method if operation else OWN_METHODS.get(row.operation, "")
 
 
 def state_of(row: GatewayRequest) -> str:

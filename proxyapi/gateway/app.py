@@ -83,8 +83,7 @@ class Gateway:
         idempotency_key = request.headers.get(idempotency.HEADER)
         if asked.operation.method == "GET":
             return await self.read(call, asked, request.headers.get("cache-control", ""))
-        if quotes.HEADER in request.headers:  # more than one are none that exists
-            call.quote_id = ", ".join(request.headers.getlist(quotes.HEADER))
+        call.quote_id = request.headers.get(quotes.HEADER)
         if idempotency_key is None:
             return await self.send(call, asked, None)
         idempotency.check_idempotency_key(idempotency_key)
@@ -129,7 +128,8 @@ class Gateway:
                 answer = await in_thread(quotes.show_quote, key, request.path_params["id"])
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
-        return respond(request, answer, call, "_quotes")
+        operation = "quotes.create" if request.method == "POST" else "quotes.get"
+        return respond(request, answer, call, operation)
 
     async def show_charge(self, request: Request) -> Response:
         """GET /_charges/{id}: what is known of a charge; DELETE cancels one that was not sent."""

@@ -21,7 +21,7 @@ from proxyapi.gateway import keys, threads
 from proxyapi.gateway.app import create_app
 from proxyapi.models import ApiKey, KeyScope, Token
 from tests.factories import AccountFactory, TokenFactory
-from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
+from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
 ALL_SCOPES = tuple(KeyScope)
 
@@ -85,6 +85,15 @@ def upstream(upstream: ScriptedUpstream) -> ScriptedUpstream:
     upstream.respond("GET", "/faceless/7", make_response(video))
     upstream.respond("GET", "/faceless/7/estimate", make_response({"cost": 10}))
     return upstream
+
+
+@pytest.fixture
+def rendered(upstream: ScriptedUpstream) -> httpx.Response:
+    """The service's answer to a render, at 10 credits; a script costs 4."""
+    script = charged_response({"id": 7, "script": "Tea."}, 4)
+    upstream.respond("PUT", "/faceless/7/scripts", script)
+    upstream.respond("POST", "/faceless/7/render", answer := charged_response({"id": 7}, 10))
+    return answer
 
 
 @pytest.fixture
