@@ -12,12 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from typing import Any, cast
+from uuid import uuid4
 
 import redis
 from django.contrib.auth import get_user_model
 from django.core import serializers
 from django.db import Error as DatabaseError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import charge_log
@@ -274,16 +276,19 @@ def restore_job(logged: Job, draft: Draft | None, token_id: Any) -> None:
 
 
 def refuse_unsent_duplicates(charge: Charge) -> None:
-    """Refuse unsent charges of the same operation that were created on the restored page."""
+    """Refuse unsent charges of the same operation, or of the same form or quote, that were created
+    after the restore. The form's nonce is of the charge that was sent."""
     if charge.job_id is None:
-        same = Charge.objects.open().filter(
-            account=charge.account_id, job=None, operation=charge.operation, body=charge.body
-        )
+        same = Q(account=charge.account_id, job=None, operation=charge.operation, body=charge.body)
     else:
-        same = Charge.objects.open().filter(job=charge.job_id, operation=charge.operation)
-    unsent = same.filter(state__in=[ChargeState.DRAFT, ChargeState.HELD], attempts=0)
+        same = Q(job=charge.job_id, operation=charge.operation)
+    same |= Q(tenant=charge.tenant_id, nonce=charge.nonce)
+    unsent = Charge.objects.open().filter(
+        same, state__in=[ChargeState.DRAFT, ChargeState.HELD], attempts=0
+    )
     for twin in unsent.exclude(pk=charge.pk):
         transitions.release_hold(twin, SUPERSEDED_REASON, None)
+        Charge.objects.filter(pk=twin.pk, nonce=charge.nonce).update(nonce=uuid4())
 
 
 def apply_logged_end(charge: Charge, records: Mapping[ChargeLogKind, ChargeLogRecord]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from datetime import timedelta
+from decimal import Decimal
 from io import StringIO
 
 import httpx
@@ -13,7 +14,7 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from proxyapi import charge_log
-from proxyapi.charges import dispatch_charge, recovery, transitions
+from proxyapi.charges import ChargeIntent, dispatch_charge, recovery, transitions
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -26,8 +27,9 @@ from proxyapi.models import (
 from proxyapi.models.charge import NEVER_CHARGED_CODE
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.redis_client import connect_redis
+from tests.admission import admit_charge
 from tests.external_state import empty_external_state
-from tests.factories import AccountFactory, ChargeFactory, TokenFactory
+from tests.factories import AccountFactory, ChargeFactory, JobFactory, TokenFactory
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
 
 Held = Callable[..., Charge]
@@ -104,6 +106,24 @@ def test_a_second_press_on_the_restored_page_is_refused(sent_charge, make_held_c
     again.refresh_from_db()
     assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED_REASON)
     assert Charge.objects.get(pk=sent_charge.pk).state == ChargeState.MATCHED
+    assert posts(upstream) == 0
+
+
+@pytest.mark.parametrize("video", ["the same", "another"])
+def test_the_same_form_on_the_restored_page_is_refused(sent_charge, upstream, video):
+    """A script with a quote, which is its charge's nonce, begins with a job of its own."""
+    Charge.objects.all().delete()
+    Job.objects.update(state=JobState.DRAFT, finished_at=None)
+    job = Job.objects.get()
+    if video == "another":
+        job = JobFactory(account=job.account, token=job.token, tenant=job.tenant, remote_id="8")
+    form = ChargeIntent(job, "faceless.render", sent_charge.nonce, Decimal(106), Decimal(96))
+    again = admit_charge(form)
+    for _ in range(2):
+        dispatch_charge(again.pk)
+    again.refresh_from_db()
+    assert (again.state, again.reason) == (ChargeState.REFUSED, recovery.SUPERSEDED_REASON)
+    assert Charge.objects.get(nonce=sent_charge.nonce).pk == sent_charge.pk
     assert posts(upstream) == 0
 
 

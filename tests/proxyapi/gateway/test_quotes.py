@@ -226,6 +226,24 @@ def test_above_a_limit_the_quote_belongs_to_the_charge_that_waits(
     assert sent(upstream, *RENDER) == Charge.objects.count() == 1
 
 
+def test_a_restored_database_that_forgot_the_charge_sends_nothing_again(
+    script: Script, upstream: ScriptedUpstream
+) -> None:
+    asset = {"asset": {"id": 91, "status": "draft"}}
+    upstream.respond("GET", "/text-to-video/estimate", make_response({"credits": 5}))
+    upstream.respond("POST", "/text-to-video", charged_response(asset, 5))
+    quote = ask(script, "POST", "/text-to-video", CLIP)
+    clip = script.call("POST", "/text-to-video", json=CLIP, headers=using(quote))
+    Charge.objects.all().delete()
+    Job.objects.all().delete()
+    again = script.call("POST", "/text-to-video", json=CLIP, headers=using(quote))
+    assert again.status_code == 403
+    told = script.call("POST", "/text-to-video", json=CLIP, headers=using(quote)).json()["data"]
+    assert (told["charge"], told["state"]) == (clip.headers["reelroom-charge-id"], "matched")
+    assert (told["resource"], show(script, quote)["state"]) == ("91", "spent")
+    assert sent(upstream, "POST", "/text-to-video") == 1
+
+
 def test_with_an_idempotency_key_both_rules_hold(
     script: Script, upstream: ScriptedUpstream
 ) -> None:
