@@ -16,6 +16,7 @@ from dashboard.models import BudgetPeriod, Membership
 from proxyapi.gateway import keys
 from proxyapi.models import (
     Account,
+    ApiKey,
     Charge,
     KeyScope,
     Quote,
@@ -123,6 +124,19 @@ def test_an_expired_quote_is_refused_unless_it_was_spent(
     assert script.call(*SCRIPTS, json={}, headers=using(new)).status_code == 202
     assert show(script, new)["state"] == "spent"
     assert sent(upstream, *SCRIPTS) == 1
+
+
+def test_a_quote_is_for_the_account_that_its_key_runs_on(
+    script: Script, upstream: ScriptedUpstream, priya: Membership
+) -> None:
+    open_quote, spent_quote = ask(script, *SCRIPTS, {}), ask(script, *SCRIPTS, {})
+    first = script.call(*SCRIPTS, json={}, headers=using(spent_quote))
+    other = AccountFactory(tenant=priya.team.tenant, balance=Decimal(1000))
+    ApiKey.objects.update(token=TokenFactory(account=other, owner=priya.user))
+    answer = script.call(*SCRIPTS, json={}, headers=using(open_quote))
+    assert refused(answer) == (422, "QUOTE-OF-OTHER-REQUEST")
+    assert script.call(*SCRIPTS, json={}, headers=using(spent_quote)).content == first.content
+    assert Charge.objects.count() == 1
 
 
 @pytest.mark.parametrize("other", ["key", "person"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from dashboard.models import ApprovalRequest, BudgetPeriod, Membership
 from dashboard.tasks import prune_gateway_requests
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import admit
+from proxyapi.gateway.document import DOCUMENT_PATH
 from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import AdmittedCharge
 from proxyapi.models import (
@@ -63,6 +65,8 @@ def test_a_quote_holds_nothing_and_says_what_it_is(
     assert (exact["price"], exact["upper_bound"], exact["exact"]) == ("4", "4", True)
     assert (exact["credits_left"], exact["balance_left"]) == ("46", None)
     assert show(script, render) == render
+    shapes = json.loads(DOCUMENT_PATH.read_bytes())["components"]["schemas"]
+    assert set(shapes["Quote"]["properties"]["data"]["required"]) == set(render)
     assert sent(upstream, *RENDER) == Charge.objects.count() == Job.objects.count() == 0
     rows = GatewayRequest.objects.order_by("received_at")
     paths = ["/_quotes", "/_quotes", f"/_quotes/{render['quote']}"]
