@@ -62,12 +62,21 @@ class ImportNotFound(NotReady):
     """The service has no such resource under this token."""
 
 
+class ImportMustWait(NotReady):
+    """No request is left for `wait_s` seconds."""
+
+    def __init__(self, exhausted: RateLimitExhausted) -> None:
+        super().__init__(NOT_IMPORTED.format(sentence=exhausted.user_message))
+        self.wait_s = exhausted.wait
+
+
 def import_job(
     token: Token,
     kind: JobKind,
     upstream_id: str,
     author_id: int,
     record_import: Callable[[Job], object] = lambda job: None,
+    priority: Priority = Priority.PERSON,
 ) -> tuple[Job, bool]:
     """Return the job with this id of the token's account, and whether this call imported it; the
     same id twice, also at once, gives one job.
@@ -80,7 +89,7 @@ def import_job(
     if job := find_job(token, kind, upstream_id):
         return job, False
     requested_at = timezone.now()
-    data = fetch_record(token, kind, upstream_id)
+    data = fetch_record(token, kind, upstream_id, priority)
     reading = KINDS[kind].read_status(data)
     check_is_started(kind, upstream_id, reading)
     values = {
@@ -130,21 +139,21 @@ def find_job(token: Token, kind: JobKind, upstream_id: str) -> Job | None:
     return job
 
 
-def fetch_record(token: Token, kind: JobKind, upstream_id: str) -> Any:
+def fetch_record(token: Token, kind: JobKind, upstream_id: str, priority: Priority) -> Any:
     """Read the resource once, free of charge. Raises `NotReady`."""
     try:
         reply = calls.call_upstream(
             token,
             KINDS[kind].read_operation,
-            Priority.PERSON,
-            patience=PERMIT_TIMEOUT_S,
+            priority,
+            patience=PERMIT_TIMEOUT_S if priority is Priority.PERSON else 0,
             path={"id": upstream_id},
         )
     except errors.NotFound:
         sentence = NOT_FOUND.format(noun=KIND_NOUNS[kind], id=upstream_id)
         raise ImportNotFound(sentence, field="upstream_id") from None
     except RateLimitExhausted as exhausted:
-        raise NotReady(NOT_IMPORTED.format(sentence=exhausted.user_message)) from None
+        raise ImportMustWait(exhausted) from None
     except errors.UpstreamError as error:
         raise NotReady(NOT_IMPORTED.format(sentence=error.user_message)) from None
     return reply.data

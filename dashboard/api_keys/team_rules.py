@@ -38,6 +38,7 @@ SCOPE_PERMISSIONS = {
     KeyScope.CREATE: Permission.RENDER,
     KeyScope.RENDER: Permission.RENDER,
     KeyScope.CREDITS: Permission.VIEW,
+    KeyScope.REPORTS: Permission.VIEW,
 }
 
 
@@ -45,9 +46,7 @@ class PortalTeamRules:
     """As `proxyapi.gateway.team_rules.TeamRules`."""
 
     def check_access(self, key: ApiKey, operation: Operation) -> None:
-        if key.tenant.suspended_at is not None:
-            raise Refusal(SUSPENDED)
-        member = load_owner(key)
+        member = load_active_owner(key)
         needed = SCOPE_PERMISSIONS[scope_of(operation)]
         if operation.area == "top_up" and operation.method != "GET":
             needed = Permission.MANAGE_MONEY
@@ -110,6 +109,13 @@ class PortalTeamRules:
             return str(get_adapter().get_client_ip(request))
         except PermissionDenied:  # the proxy gave no address
             return ""
+
+
+def load_active_owner(key: ApiKey) -> Membership:
+    """As `load_owner`. Raises `Refusal` if the team is suspended, too."""
+    if key.tenant.suspended_at is not None:
+        raise Refusal(SUSPENDED)
+    return load_owner(key)
 
 
 def load_owner(key: ApiKey) -> Membership:

@@ -36,8 +36,9 @@ from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
 from proxyapi.job_import import ImportNotFound, import_job
-from proxyapi.models import Charge, Job, JobKind, JobState
+from proxyapi.models import Charge, Job, JobKind, JobState, Token
 from proxyapi.operations import retry_operation_of
+from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
 NOT_RETRYABLE = "The service has no retry for this kind of video. Nothing was sent."
@@ -97,20 +98,28 @@ def quote_retry(job: Job, seen: Decimal, failed_at: str) -> Decimal:
     return price
 
 
-def import_video(*, by: Membership, kind: JobKind, upstream_id: str) -> tuple[Job, bool]:
+def import_video(
+    *,
+    by: Membership,
+    kind: JobKind,
+    upstream_id: str,
+    token: Token | None = None,
+    priority: Priority = Priority.PERSON,
+) -> tuple[Job, bool]:
     """Add a video that exists at the service under a token of the member, and return it, and
-    whether it is new here. Free of charge. Raises `Refusal`."""
+    whether it is new here. Free of charge. With `token` only its account is asked. Raises
+    `Refusal`."""
     check_permission(by, Permission.RENDER)
 
     def record_import(job: Job) -> None:
         after = {"kind": job.kind, "upstream_id": job.remote_id}
         record_audit_event(by, AuditAction.VIDEO_IMPORT, job.pk, after=after)
 
-    *others, last = require_token_of_each_account(by)
-    for token in others:
+    *others, last = [token] if token else require_token_of_each_account(by)
+    for other in others:
         with suppress(ImportNotFound):
-            return import_job(token, kind, upstream_id, by.user_id, record_import)
-    return import_job(last, kind, upstream_id, by.user_id, record_import)
+            return import_job(other, kind, upstream_id, by.user_id, record_import, priority)
+    return import_job(last, kind, upstream_id, by.user_id, record_import, priority)
 
 
 def hide_video(*, by: Membership, job: Job) -> None:

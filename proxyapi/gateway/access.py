@@ -64,14 +64,19 @@ def authenticate(value: str, client_ip: str) -> ApiKey:
 def check_call(call: Call, operation: Operation) -> None:
     """Let the call do this, on the token that its key runs on. Raises `GatewayRefusal` or
     `Refusal`."""
-    key, scope = call.key, scope_of(operation)
+    check_key(call.key, scope_of(operation), changes=operation.method != "GET")
+    team_rules().check_access(call.key, operation)
+    call.token = team_rules().find_token(call.key)
+
+
+def check_key(key: ApiKey, scope: KeyScope, *, changes: bool) -> None:
+    """Raise `GatewayRefusal` if the key lacks the scope, or is paused and this changes
+    something."""
     if not key.has_scope(scope):
         message = SCOPE_MISSING.format(scope=scope)
         raise GatewayRefusal(403, "SCOPE-MISSING", message, details={"scope": scope})
-    if key.paused_at is not None and operation.method != "GET":
+    if key.paused_at is not None and changes:
         raise GatewayRefusal(403, "KEY-PAUSED", KEY_PAUSED)
-    team_rules().check_access(key, operation)
-    call.token = team_rules().find_token(key)
 
 
 async def wait_for_key_limit(call: Call) -> None:

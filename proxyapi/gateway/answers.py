@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -49,7 +50,12 @@ def own_answer(
     status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> Answer:
     own = {"content-type": "application/json", SOURCE_HEADER: "reelroom", **(headers or {})}
-    return Answer(status, own, json.dumps(body, default=str).encode())
+    return Answer(status, own, json.dumps(body, default=to_json).encode())
+
+
+def to_json(value: Any) -> str:
+    """Times as ISO 8601; ids and amounts as text, which no client rounds."""
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def passed_on(answer: Answer) -> Answer:

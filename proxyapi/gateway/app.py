@@ -37,6 +37,7 @@ from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_an
 from proxyapi.gateway.refusals import answer_of_refusal
 from proxyapi.gateway.request_log import log_request
 from proxyapi.gateway.requests import ServiceRequest, read_request
+from proxyapi.gateway.site_routes import build_site_routes
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.gateway.turns import Turns
@@ -192,7 +193,7 @@ def create_app() -> Starlette:
     ]
     document = Route(f"{API_PATH}/openapi.json", show_document, methods=["GET"])
     app = Starlette(
-        routes=[*routes, own, *quoting, document],
+        routes=[*routes, own, *quoting, *build_site_routes(respond), document],
         exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
     )
     app.router.redirect_slashes = False

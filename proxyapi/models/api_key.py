@@ -22,6 +22,7 @@ class KeyScope(models.TextChoices):
     CREATE = "create"  # free changes: drafts, settings, uploads that cost nothing
     RENDER = "render"  # every operation that charges
     CREDITS = "credits"  # the account: profile, costs, history, automatic top-up
+    REPORTS = "reports"  # the team's usage, ledger, budgets and audit log, as its owner reads them
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):

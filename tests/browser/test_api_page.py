@@ -47,8 +47,10 @@ def test_each_example_makes_what_it_says(
     portal = {"PORTAL_URL": live_portal.portal, "REELROOM_KEY": key}
 
     curl, commands = examples("curl", "sh")
+    (report,) = examples("Usage, ledger, budgets and audit log", "sh")
     if shutil.which("curl"):
         assert '"mandatory"' in run(live_portal, "sh", "-c", curl, **portal)
+        assert '"next_cursor"' in run(live_portal, "sh", "-c", report, **portal)
     for line in commands.splitlines():
         assert '"data"' in run(live_portal, sys.executable, *shlex.split(line), **portal)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from proxyapi.operations import OPERATIONS, Operation
 from proxyapi.sandbox.app import create_app
+from tests.checks.gateway_site_routes import SITE_SCHEMAS, describe_site_routes
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = "proxyapi/gateway/openapi.json"
@@ -170,11 +171,13 @@ def build_document(described: Json) -> Json:
         paths.setdefault(row.path, {})[method] = operation
     paths["/_charges/{id}"] = describe_charge_routes()
     paths |= describe_quote_routes()
+    paths |= describe_site_routes()
     schemas = {
         **described["components"]["schemas"],
         "Charge": CHARGE_SHAPE,
         "Quote": QUOTE_SHAPE,
         "Refusal": REFUSAL_SHAPE,
+        **SITE_SCHEMAS,
     }
     components = {
         "securitySchemes": {

@@ -93,7 +93,12 @@ def csv_cells(event: AuditEvent, names: Names) -> tuple[object, ...]:
 
 def entry_json(event: AuditEvent) -> str:
     """The hashed fields and the hash, as JSON on one line."""
+    return json.dumps(entry_fields(event), sort_keys=True, ensure_ascii=False)
+
+
+def entry_fields(event: AuditEvent) -> dict[str, object]:
+    """The hashed fields as they are stored, and the hash."""
     fields = {name: getattr(event, name) for name in HASHED_FIELDS}
     fields["team_id"] = str(event.team_id)
     fields["happened_at"] = event.happened_at.astimezone(UTC).isoformat(timespec="microseconds")
-    return json.dumps({**fields, "row_hash": event.row_hash}, sort_keys=True, ensure_ascii=False)
+    return {**fields, "row_hash": event.row_hash}

@@ -7,4 +7,4 @@ from dashboard.budgets.queries.approval_requests import (
     ApprovalConfirmation,
     build_approval_confirmation,
 )
-from dashboard.budgets.queries.page import build_budgets_page
+from dashboard.budgets.queries.page import build_budgets_page, load_visible_usages

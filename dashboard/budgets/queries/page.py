@@ -74,11 +74,8 @@ class BudgetsPage:
 def build_budgets_page(reader: Membership, accounts: Iterable[Account]) -> BudgetsPage:
     """At most thirteen queries, however many members there are. `accounts` are the team's."""
     may_edit = has_permission(reader, Permission.MANAGE_MONEY)
-    budgets = Budget.objects.filter(team=reader.team, active=True)
-    if not may_edit:
-        budgets = budgets.filter(Q(member=reader.user_id) | Q(member=None))
     members = list(reader.team.memberships.select_related("user"))
-    usages = load_budget_usages(reader.team, budgets, timezone.now())
+    usages = load_visible_usages(reader)
     return BudgetsPage(
         groups=tuple(
             build_budget_groups(
@@ -92,6 +89,15 @@ def build_budgets_page(reader: Membership, accounts: Iterable[Account]) -> Budge
         note=budgets_summary_text(usages, may_edit=may_edit),
         rule=build_second_person_card(reader, members),
     )
+
+
+def load_visible_usages(reader: Membership) -> list[BudgetUsage]:
+    """Return the usage of the active budgets that the reader may see. Two queries at least, one
+    more for each further kind of period."""
+    budgets = Budget.objects.filter(team=reader.team, active=True)
+    if not has_permission(reader, Permission.MANAGE_MONEY):
+        budgets = budgets.filter(Q(member=reader.user_id) | Q(member=None))
+    return load_budget_usages(reader.team, budgets, timezone.now())
 
 
 def build_budget_groups(

@@ -1,0 +1,123 @@
+"""Routes that the site answers, and no service: `GET /_usage`, `/_ledger`, `/_budgets`, `/_audit`
+(the scope `reports`), and `POST /_imports` (the scope `create`)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from proxyapi.gateway import access
+from proxyapi.gateway.answers import API_PATH, GatewayRefusal, own_answer
+from proxyapi.gateway.call import Call, waiting_time
+from proxyapi.gateway.forwarding import rate_limited
+from proxyapi.gateway.refusals import answer_of_refusal
+from proxyapi.gateway.requests import MAX_JSON_BYTES, parse_object, read_body, read_query
+from proxyapi.gateway.site import REPORTS, site
+from proxyapi.gateway.team_rules import team_rules
+from proxyapi.gateway.threads import in_thread
+from proxyapi.job_import import ImportMustWait, ImportNotFound, parse_upstream_id
+from proxyapi.models import VIDEO_KINDS, Job, JobKind, KeyScope
+from proxyapi.refusals import Refusal
+from proxyapi.upstream.reply import Answer
+
+Handler = Callable[[Call, Request], Awaitable[Answer]]
+Respond = Callable[[Request, Answer, Call | None, str], Response]
+IMPORT_FIELDS = {"kind", "id"}
+BAD_IMPORT = (
+    f"Send kind, which is one of {', '.join(VIDEO_KINDS)}, and id, as the service shows it. "
+    "Nothing was imported."
+)
+REPEATED = "The parameter “{name}” may be sent once."
+
+
+def build_site_routes(respond: Respond) -> list[Route]:
+    """The routes; `respond` makes the response of an answer and logs its call."""
+    routes = [
+        build_route(respond, f"_{name}", "GET", KeyScope.REPORTS, partial(read_report, name))
+        for name in REPORTS
+    ]
+    return [*routes, build_route(respond, "_imports", "POST", KeyScope.CREATE, import_job)]
+
+
+def build_route(
+    respond: Respond, name: str, method: str, scope: KeyScope, handler: Handler
+) -> Route:
+    async def endpoint(request: Request) -> Response:
+        call: Call | None = None
+        try:
+            client_ip = team_rules().client_ip(request.scope)
+            key = await in_thread(access.authenticate, access.bearer_value(request), client_ip)
+            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+            access.check_key(key, scope, changes=method != "GET")
+            await access.wait_for_key_limit(call)
+            answer = await handler(call, request)
+        except (GatewayRefusal, Refusal) as refusal:
+            answer = answer_of_refusal(refusal, call)
+        return respond(request, answer, call, name)
+
+    return Route(f"{API_PATH}/{name}", endpoint, methods=[method])
+
+
+async def read_report(name: str, call: Call, request: Request) -> Answer:
+    query = read_query(request)
+    for param, values in query.items():
+        if len(values) > 1:
+            raise GatewayRefusal(400, "GEN-WRONG-ARGS", REPEATED.format(name=param[:40]))
+    single = {param: values[0] for param, values in query.items()}
+    page = await in_thread(site().read_report, call.key, name, single)
+    return own_answer(200, {"message": "OK", "status": 200, "data": page._asdict()})
+
+
+async def import_job(call: Call, request: Request) -> Answer:
+    body = await read_body(request, MAX_JSON_BYTES)
+    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind, upstream_id = parse_import(parse_object(body, content_type) or {})
+    try:
+        call.job, is_new = await wait_for_import(call, kind, upstream_id)
+    except ImportNotFound as refusal:
+        raise GatewayRefusal(404, "GEN-NOT-FOUND", refusal.sentence) from None
+    status = 201 if is_new else 200
+    return own_answer(status, {"message": "OK", "status": status, "data": describe_job(call.job)})
+
+
+async def wait_for_import(call: Call, kind: JobKind, upstream_id: str) -> tuple[Job, bool]:
+    """Import when it is its turn. Raises `GatewayRefusal` (429) if that is not within the time that
+    the script waits, else what `Site.import_job` raises."""
+    while True:
+        try:
+            return await in_thread(site().import_job, call.key, kind, upstream_id)
+        except ImportMustWait as refusal:
+            if time.monotonic() + refusal.wait_s > call.until:
+                raise rate_limited(refusal.wait_s, refusal.sentence) from None
+            await asyncio.sleep(min(max(refusal.wait_s, 0.05), access.MAX_SLEEP_S))
+
+
+def parse_import(fields: dict[str, Any]) -> tuple[JobKind, str]:
+    kind, upstream_id = fields.get("kind"), fields.get("id")
+    is_id = isinstance(upstream_id, str | int) and not isinstance(upstream_id, bool)
+    if set(fields) != IMPORT_FIELDS or kind not in VIDEO_KINDS or not is_id:
+        raise GatewayRefusal(400, "GEN-WRONG-ARGS", BAD_IMPORT)
+    try:
+        return JobKind(kind), parse_upstream_id(str(upstream_id))
+    except Refusal as refusal:
+        raise GatewayRefusal(400, "GEN-WRONG-ARGS", refusal.sentence) from None
+
+
+def describe_job(job: Job) -> dict[str, Any]:
+    """What a script may know of a job of the library; times are UTC."""
+    return {
+        "job": str(job.pk),
+        "kind": job.kind,
+        "id": job.remote_id,
+        "title": job.title,
+        "state": job.state,
+        "created_at": job.created_at,
+        "finished_at": job.finished_at,
+    }
