@@ -115,6 +115,7 @@ app.conf.update(
         "ledgers": beat_entry(5.0, "proxyapi.tasks.sync_due_ledgers"),
         "days": beat_entry(60.0, "proxyapi.tasks.sweep_moved_days"),
         "alerts": beat_entry(30.0, "dashboard.tasks.evaluate_all_alerts"),
+        "budget-raises": beat_entry(30.0, "dashboard.tasks.end_due_budget_raises"),
         "forecasts": beat_entry(900.0, "dashboard.tasks.evaluate_all_forecasts"),
         "monthly-reports": beat_entry(900.0, "dashboard.tasks.send_all_monthly_reports"),
         "presets": beat_entry(900.0, "dashboard.tasks.compare_all_presets"),

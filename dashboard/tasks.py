@@ -18,6 +18,7 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
+from dashboard.budgets.actions import end_due_raises
 from dashboard.ledger.report_actions import send_due_reports
 from dashboard.members.actions.invitation_mail import mail_invitation
 from dashboard.models import (
@@ -77,6 +78,12 @@ def deliver_due_alerts() -> None:
     repair_due_times()
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
+
+
+@shared_task
+def end_due_budget_raises() -> None:
+    """Runs every 30 seconds: the limits fell back before, at the time itself."""
+    end_due_raises()
 
 
 @shared_task

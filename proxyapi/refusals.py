@@ -5,7 +5,7 @@ Refusal
 ├── LimitExceeded       the hold exceeds what a spending limit leaves
 ├── AlreadyInProgress   the same operation is in progress
 ├── NotReady            a precondition of the upstream is not met
-│   └── ChargesStopped  somebody stopped all charges of the team
+│   └── ChargesStopped  somebody stopped all charges of the team, or those of one person
 ├── TokenRefused        the token cannot be used or added
 ├── TooManyAttempts     too many attempts within a minute
 └── StaleData           another person or worker changed it meanwhile
@@ -108,7 +108,7 @@ class NotReady(Refusal):
 
 
 class ChargesStopped(NotReady):
-    """Somebody stopped all charges of the team."""
+    """Somebody stopped all charges of the team, or those of one person."""
 
 
 class TokenRefused(Refusal):

@@ -9,7 +9,7 @@ from django import forms
 
 from dashboard.budgets.actions.approvals import DECLINE_REASON_REQUIRED
 from dashboard.budgets.queries import ApprovalConfirmation
-from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, Team, User
+from dashboard.models import MAX_APPROVAL_COMMENT_CHARS, Budget, BudgetPeriod, NewMemberBudget, Team
 from dashboard.shared.forms import VERSION_LABEL, PortalForm, ReasonField
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.typed_numbers import CreditLimitField, limit_input_value
@@ -17,6 +17,7 @@ from proxyapi.models.account import amount_text
 
 WHOLE_TEAM = "team"
 REFUSAL_BELOW_ALERT = "It must not be below the alert: {soft:,.0f}."
+UNTIL_MISSING = "Enter a date and a time, such as 2026-11-27 18:00."
 LIMIT_MISSING = "Set at least one of the two."
 PERIOD_CHOICES = [
     (BudgetPeriod.DAY, "A day"),
@@ -66,7 +67,7 @@ class BudgetLimitsForm(PortalForm):
 
 
 class NewBudgetForm(BudgetLimitsForm):
-    """A new budget for a member or for the whole team."""
+    """A new budget for a member, a label or the whole team."""
 
     who = forms.ChoiceField(label="For")
     period = forms.ChoiceField(label="In", choices=PERIOD_CHOICES, initial=BudgetPeriod.MONTH)
@@ -76,14 +77,83 @@ class NewBudgetForm(BudgetLimitsForm):
         super().__init__(data)
         rows = team.memberships.select_related("user")
         self.members = {str(row.user_id): row.user for row in rows}
+        self.labels = {str(label.pk): label for label in team.labels.all()}
         names = [(key, str(user)) for key, user in self.members.items()]
+        labels = [(key, label.name) for key, label in self.labels.items()]
         who_field = self.fields["who"]
         assert isinstance(who_field, forms.ChoiceField)  # noqa: S101 - declared above
-        who_field.choices = [(WHOLE_TEAM, "The whole team"), *names]
+        who_field.choices = [
+            (WHOLE_TEAM, "The whole team"),
+            ("Members", names),
+            *([("Labels", labels)] if labels else []),
+        ]
 
     @property
-    def member(self) -> User | None:
-        return self.members.get(self.cleaned_data["who"])
+    def subject(self) -> dict[str, Any]:
+        """Whose budget it is, as the action takes it."""
+        who = self.cleaned_data["who"]
+        return {"member": self.members.get(who), "label": self.labels.get(who)}
+
+
+class RaiseForm(PortalForm):
+    """A raise of a limit for a time; the time is that of the team's zone."""
+
+    amount = CreditLimitField(label="Raise by")
+    until = forms.DateTimeField(
+        label="Until",
+        widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
+        error_messages={"required": UNTIL_MISSING, "invalid": UNTIL_MISSING},
+    )
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+
+    def __init__(self, data: Any = None, budget: Budget | None = None) -> None:
+        now = (
+            {
+                "amount": limit_input_value(budget.raise_amount),
+                "until": budget.raise_until,
+                "drawn": budget.limits_version,
+            }
+            if budget
+            else {}
+        )
+        super().__init__(data, initial=now, use_required_attribute=False)
+        self.fields["amount"].required = True
+
+    def with_current_version(self, budget: Budget) -> RaiseForm:
+        """The submitted values on top of the current budget, so that saving again applies them."""
+        data = {name: self.data.get(name, "") for name in self.fields}
+        return RaiseForm({**data, "drawn": budget.limits_version}, budget)
+
+
+class NewMemberBudgetForm(BudgetLimitsForm):
+    """The budget of members who join; the button "Remove" sends `remove` instead."""
+
+    period = forms.ChoiceField(label="In", choices=PERIOD_CHOICES, initial=BudgetPeriod.MONTH)
+    field_order = ("period", "hard", "soft")
+
+    def __init__(self, data: Any = None, default: NewMemberBudget | None = None) -> None:
+        super().__init__(data)
+        if default is not None:
+            limits = {name: limit_input_value(getattr(default, name)) for name in ("soft", "hard")}
+            version = {"drawn": default.limits_version, "period": default.period}
+            self.initial.update({**limits, **version})
+
+    @property
+    def is_removal(self) -> bool:
+        return "remove" in self.data
+
+    def clean(self) -> dict[str, Any]:
+        if not self.is_removal:
+            return super().clean()
+        for name in ("period", "soft", "hard"):
+            self.errors.pop(name, None)
+        return {"drawn": self.cleaned_data["drawn"], "period": None, "soft": None, "hard": None}
+
+    def with_default(self, default: NewMemberBudget | None) -> NewMemberBudgetForm:
+        """The submitted values on top of what is saved now."""
+        data = {name: self.data.get(name, "") for name in self.fields}
+        version = default.limits_version if default else ""
+        return NewMemberBudgetForm({**data, "drawn": version}, default)
 
 
 class SecondPersonForm(PortalForm):

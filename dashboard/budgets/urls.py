@@ -11,6 +11,9 @@ urlpatterns = [
     path("budgets/new/", views.AddBudget.as_view(), name="budget-new"),
     path("budgets/<uuid:budget_id>/limits/", views.ChangeLimits.as_view(), name="budget-limits"),
     path("budgets/<uuid:budget_id>/removals/", views.end_budget, name="budget-removals"),
+    path("budgets/<uuid:budget_id>/raises/", views.RaiseBudget.as_view(), name="budget-raises"),
+    path("budgets/<uuid:budget_id>/raise-ends/", views.end_raise, name="budget-raise-ends"),
+    path("budgets/new-members/", views.NewMembers.as_view(), name="new-member-budget"),
     path("budgets/second-person/", views.SecondPersonRule.as_view(), name="second-person-rule"),
     path("approval-requests/<uuid:approval_id>/", views.approval_request, name="approval-request"),
     path(

@@ -9,6 +9,7 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import capfirst
 from django.views.decorators.http import require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
@@ -19,12 +20,15 @@ from dashboard.budgets.forms import (
     CommentForm,
     DeclineForm,
     NewBudgetForm,
+    NewMemberBudgetForm,
+    RaiseForm,
     SecondPersonForm,
 )
 from dashboard.budgets.queries import (
     build_approval_confirmation,
     build_approval_page,
     build_budgets_page,
+    find_new_member_budget,
 )
 from dashboard.models import ApprovalDecision, ApprovalRequest, BudgetPeriod
 from dashboard.shared.access import (
@@ -85,8 +89,9 @@ class AddBudget(BudgetDialog):
 
     def save(self, form: NewBudgetForm) -> str:
         period = BudgetPeriod(form.cleaned_data["period"])
-        actions.add_budget(by=self.by, member=form.member, period=period, **form.limits())
-        return f"{form.member or 'The whole team'} now has a budget."
+        limits: dict[str, Any] = form.limits()
+        budget = actions.add_budget(by=self.by, period=period, **form.subject, **limits)
+        return f"{capfirst(budget.subject)} now has a budget."
 
 
 class ChangeLimits(BudgetDialog):
@@ -111,12 +116,66 @@ class ChangeLimits(BudgetDialog):
         return {"budget": self.budget}
 
 
+class RaiseBudget(BudgetDialog):
+    """Raise the limit until a time; it falls back by itself."""
+
+    template_name = "budgets/_raise.html"
+
+    def fetch(self, budget_id: UUID) -> None:
+        self.budget = fetch_budget(self.request, budget_id)
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> RaiseForm:
+        return RaiseForm(data, self.budget)
+
+    def save(self, form: RaiseForm) -> str:
+        actions.raise_budget(by=self.by, budget=self.budget, **form.cleaned_data)
+        return ""
+
+    def rebuild_form(self, form: RaiseForm) -> RaiseForm:
+        self.budget.refresh_from_db()
+        return form.with_current_version(self.budget)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"budget": self.budget}
+
+
+@require_POST
+def end_raise(request: TeamRequest, budget_id: UUID) -> HttpResponse:
+    budget = fetch_budget(request, budget_id)
+    try:
+        actions.end_raise(by=request.membership, budget=budget)
+    except Refusal as refusal:
+        messages.error(request, refusal.sentence)
+    else:
+        messages.success(request, f"The raise of the budget of {budget.subject} has ended.")
+    return redirect("budgets")
+
+
+class NewMembers(BudgetDialog):
+    """Set, change or remove the budget that new members start with."""
+
+    template_name = "budgets/_new_members_dialog.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> NewMemberBudgetForm:
+        return NewMemberBudgetForm(data, find_new_member_budget(self.by))
+
+    def save(self, form: NewMemberBudgetForm) -> str:
+        actions.set_new_member_budget(by=self.by, **form.cleaned_data)
+        return "Saved. It applies to members who join from now on."
+
+    def rebuild_form(self, form: NewMemberBudgetForm) -> NewMemberBudgetForm:
+        return form.with_default(find_new_member_budget(self.by))
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"default": find_new_member_budget(self.by)}
+
+
 @require_POST
 def end_budget(request: TeamRequest, budget_id: UUID) -> HttpResponse:
     """Remove a budget; adding it again restores it."""
     budget = fetch_budget(request, budget_id)
     actions.end_budget(by=request.membership, budget=budget)
-    messages.success(request, f"Budget of {budget.member or 'the whole team'} removed.")
+    messages.success(request, f"Budget of {budget.subject} removed.")
     return redirect("budgets")
 
 

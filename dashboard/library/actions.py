@@ -59,6 +59,10 @@ TOO_MANY_LABELS_ON_VIDEO = (
     f"A video can have {MAX_LABELS_PER_VIDEO} labels, and “{{title}}” would have more. Nothing was "
     "changed."
 )
+LABEL_HAS_BUDGET = (
+    "The label “{name}” has a budget. A treasurer or owner has to remove that first. Nothing was "
+    "deleted."
+)
 LABEL_NAME_TAKEN = "There is already a label “{name}”."
 LABEL_NAME_TOO_LONG = f"At most {MAX_LABEL_NAME_CHARS} characters are allowed (now {{length}})."
 
@@ -204,8 +208,11 @@ def rename_label(*, by: Membership, label: Label, name: str) -> None:
 
 @transaction.atomic
 def delete_label(*, by: Membership, label: Label) -> int:
-    """Delete a label; return how many videos had it. The videos stay."""
+    """Delete a label; return how many videos had it. The videos stay. Raises `Refusal` while a
+    budget counts by it."""
     check_permission(by, Permission.RENDER)
+    if label.budgets.filter(active=True).exists():
+        raise Refusal(LABEL_HAS_BUDGET.format(name=label.name))
     job_ids = list(label.video_labels.values_list("job", flat=True))
     label_id = label.pk
     label.delete()

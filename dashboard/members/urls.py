@@ -34,6 +34,16 @@ urlpatterns = [
         name="member-deactivations",
     ),
     path(
+        "members/<int:membership_id>/charge-pauses/",
+        dialogs.PauseCharges.as_view(),
+        name="member-charge-pauses",
+    ),
+    path(
+        "members/<int:membership_id>/charge-resumptions/",
+        dialogs.resume_charges,
+        name="member-charge-resumptions",
+    ),
+    path(
         "members/<int:membership_id>/reactivations/",
         dialogs.ReactivateMember.as_view(),
         name="member-reactivations",

@@ -27,7 +27,7 @@ from dashboard.models.audit_event import (
     AuditEvent,
     AuditSource,
 )
-from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod
+from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod, NewMemberBudget
 from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.installation_setup import SETUP_ROW_ID, InstallationSetup
 from dashboard.models.invitation import (

@@ -1,12 +1,16 @@
-"""A budget: the credits that a member, or the whole team, may spend in a day, a week or a month.
+"""A budget: the credits that a member, the videos of a label, or the whole team may spend in a day,
+a week or a month.
 
 Credits count as soon as they are held. `soft` warns, `hard` refuses; at least one is set. A `hard`
-limit of 0 refuses every charge. The days are those of the team's time zone (`Tenant.zone`).
+limit of 0 refuses every charge. A raise adds to `hard` until its end, also while no worker runs.
+The days are those of the team's time zone (`Tenant.zone`).
 """
 
 from __future__ import annotations
 
 import uuid
+from datetime import datetime
+from decimal import Decimal
 from typing import Self
 
 from django.conf import settings
@@ -14,8 +18,11 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from dashboard.models.label import Label, VideoLabel
 from dashboard.models.membership import Team
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
+
+OF_WHOLE_TEAM = Q(member=None, label=None)
 
 
 class BudgetPeriod(models.TextChoices):
@@ -25,10 +32,15 @@ class BudgetPeriod(models.TextChoices):
 
 
 class BudgetQuerySet(models.QuerySet["Budget"]):
-    def applying_to(self, team_id: uuid.UUID, user_id: int) -> Self:
-        """Return the budgets that apply when this member spends, in the order in which they are
-        locked."""
-        is_applicable = Q(member=user_id) | Q(member=None)
+    def applying_to(
+        self, team_id: uuid.UUID, user_id: int, job_id: uuid.UUID | None = None
+    ) -> Self:
+        """Return the budgets that apply when this member spends, for a job or without one, in the
+        order in which they are locked."""
+        is_applicable = Q(member=user_id) | OF_WHOLE_TEAM
+        if job_id is not None:
+            labels = VideoLabel.objects.filter(job=job_id).values("label")
+            is_applicable |= Q(label__in=labels)
         return self.filter(is_applicable, team=team_id, active=True).order_by("pk")
 
 
@@ -41,7 +53,15 @@ class Budget(models.Model):
         null=True,
         blank=True,
         related_name="budgets",
-        help_text="Null means the whole team.",
+        help_text="Null means the whole team, or the label.",
+    )
+    label = models.ForeignKey(
+        Label,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="budgets",
+        help_text="Charges for videos with this label count, whoever makes them.",
     )
     period = models.CharField(max_length=5, choices=BudgetPeriod, default=BudgetPeriod.MONTH)
     soft = models.DecimalField(
@@ -56,6 +76,10 @@ class Budget(models.Model):
         blank=True,
         help_text="Charges above this amount are refused.",
     )
+    raise_amount = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Added to `hard` until its end."
+    )
+    raise_until = models.DateTimeField(null=True, blank=True)
     active = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -63,7 +87,7 @@ class Budget(models.Model):
 
     class Meta:
         constraints = [
-            # Two constraints, because NULL never equals NULL.
+            # Several constraints, because NULL never equals NULL.
             models.UniqueConstraint(
                 fields=["team", "member", "period"],
                 condition=Q(member__isnull=False),
@@ -71,8 +95,21 @@ class Budget(models.Model):
             ),
             models.UniqueConstraint(
                 fields=["team", "period"],
-                condition=Q(member__isnull=True),
-                name="budget_once_per_team_period",
+                condition=OF_WHOLE_TEAM,
+                name="budget_once_for_team_period",
+            ),
+            models.UniqueConstraint(
+                fields=["label", "period"],
+                condition=Q(label__isnull=False),
+                name="budget_once_per_label_period",
+            ),
+            models.CheckConstraint(
+                condition=Q(member=None) | Q(label=None), name="budget_of_member_or_label"
+            ),
+            models.CheckConstraint(
+                condition=Q(raise_amount=None, raise_until=None)
+                | Q(raise_amount__gt=0, raise_until__isnull=False, hard__isnull=False),
+                name="budget_raise_has_end",
             ),
             models.CheckConstraint(
                 condition=Q(period__in=BudgetPeriod.values), name="budget_period_known"
@@ -93,17 +130,25 @@ class Budget(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.period} budget of {self.member or self.team}"
+        return f"{self.period} budget of {self.subject}"
 
     @property
-    def allows_no_charges(self) -> bool:
-        """True for a limit of 0, with which a member is blocked on purpose."""
-        return self.hard == 0
+    def subject(self) -> str:
+        """Whose budget it is: "Priya Raman", "“Acme”" or "the whole team"."""
+        if self.label_id:
+            return f"“{self.label}”"
+        return str(self.member) if self.member_id else "the whole team"
+
+    def raised_by(self, at: datetime) -> Decimal:
+        """Return the credits that a raise adds to the hard limit at this time."""
+        is_raised = self.raise_until is not None and at < self.raise_until
+        return self.raise_amount or Decimal(0) if is_raised else Decimal(0)
 
     @property
     def limits_version(self) -> str:
-        """Return both limits, such as "2000/2500", for a form to detect that they changed."""
-        limits = (self.soft, self.hard)
+        """Return both limits, such as "2000/2500", and a raise, for a form to detect that they
+        changed."""
+        limits = (self.soft, self.hard, *((self.raise_amount,) if self.raise_amount else ()))
         return "/".join("" if limit is None else f"{limit.normalize():f}" for limit in limits)
 
 
@@ -137,3 +182,23 @@ class BudgetChange(models.Model):
     @property
     def is_end(self) -> bool:
         return self.soft_after is None and self.hard_after is None
+
+
+class NewMemberBudget(models.Model):
+    """The budget that each new member of a team starts with."""
+
+    team = models.OneToOneField(
+        Team, models.CASCADE, primary_key=True, related_name="new_member_budget"
+    )
+    period = models.CharField(max_length=5, choices=BudgetPeriod, default=BudgetPeriod.MONTH)
+    soft = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    hard = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True, blank=True)
+    set_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="+")
+
+    def __str__(self) -> str:
+        return f"{self.period} budget of new members of {self.team_id}"
+
+    @property
+    def limits_version(self) -> str:
+        """As that of the budget that a new member gets."""
+        return f"{self.period}/{Budget(soft=self.soft, hard=self.hard).limits_version}"

@@ -87,6 +87,11 @@ class Membership(models.Model):
     deactivated_at = models.DateTimeField(
         null=True, blank=True, help_text="From then on the person may not enter the team."
     )
+    charges_paused_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on nothing is charged for the person."
+    )
+    charges_paused_by = models.CharField(max_length=254, default="", db_default="", blank=True)
+    charge_pause_reason = models.CharField(max_length=300, default="", db_default="", blank=True)
 
     objects = ActiveMembershipManager()
     with_deactivated = models.Manager["Membership"]()

@@ -155,6 +155,8 @@ def read_budgets(by: Membership, query: ReportQuery) -> ReportPage:
     usages = sorted(load_visible_usages(by), key=lambda usage: str(usage.budget.pk))
     if query.person is not None:
         usages = [usage for usage in usages if usage.budget.member_id == query.person]
+    if query.label is not None:
+        usages = [usage for usage in usages if usage.budget.label_id == query.label.pk]
     found = [usage for usage in usages if str(usage.budget.pk) > query.cursor][: query.limit + 1]
     listed = found[: query.limit]
     last = str(listed[-1].budget.pk) if len(found) > len(listed) else None
@@ -167,10 +169,13 @@ def describe_budget(usage: BudgetUsage, people: Mapping[int, User]) -> dict[str,
     return {
         "budget": str(budget.pk),
         "person": describe_person(people.get(budget.member_id or 0)),
+        "label": budget.label.name if budget.label else None,
         "period": budget.period,
         "starts_at": usage.bounds.start,
         "ends_at": usage.bounds.end,
-        "limit": text_or_none(budget.hard),
+        "limit": text_or_none(usage.hard),
+        "raised_by": amount_text(usage.raised),
+        "raised_until": budget.raise_until if usage.raised else None,
         "alert_at": text_or_none(budget.soft),
         "spent": amount_text(usage.spent),
         "held": amount_text(usage.held),

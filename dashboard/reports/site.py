@@ -21,7 +21,7 @@ NOT_ALLOWED = "The owner of this API key may not do this in the team."
 READERS: Mapping[str, tuple[Any, Collection[str]]] = {
     "usage": (rows.read_usage, TIME_PARAMS | {"person", "key", "label"}),
     "ledger": (rows.read_ledger, TIME_PARAMS | {"person", "label"}),
-    "budgets": (rows.read_budgets, {"person"}),
+    "budgets": (rows.read_budgets, {"person", "label"}),
     "audit": (rows.read_audit, TIME_PARAMS | {"person"}),
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.text import capfirst
@@ -46,12 +47,17 @@ class BudgetImpact:
 
 
 def build_budget_impact(
-    reader: Membership, hold: Decimal, largest: Decimal | None = None
+    reader: Membership,
+    hold: Decimal,
+    largest: Decimal | None = None,
+    *,
+    job_id: UUID | None = None,
 ) -> BudgetImpact | None:
     """Return None if nothing limits the reader: no budget with a hard limit, and no second person
-    is needed. `largest` is the largest of several charges that `hold` is the sum of. At most five
-    queries."""
-    budgets = Budget.objects.applying_to(reader.team_id, reader.user_id).exclude(hard=None)
+    is needed. `largest` is the largest of several charges that `hold` is the sum of; budgets for
+    the labels of a job apply to it too. At most five queries, and two for each kind of period of
+    such budgets."""
+    budgets = Budget.objects.applying_to(reader.team_id, reader.user_id, job_id).exclude(hard=None)
     usage = most_constrained(load_budget_usages(reader.team, budgets, timezone.now()))
     above = reader.team.second_person_above
     single = hold if largest is None else largest
@@ -92,19 +98,18 @@ def over_budget_text(usage: BudgetUsage, hold: Decimal, reader: Membership) -> s
 
 def budget_label(usage: BudgetUsage) -> str:
     """Return a label such as "Your budget this month" or "The team’s budget today"."""
-    whose = "Your" if usage.budget.member_id else "The team’s"
-    return f"{whose} budget {PERIOD_NAMES[BudgetPeriod(usage.budget.period)]}"
+    return f"{capfirst(usage.whose)} budget {PERIOD_NAMES[BudgetPeriod(usage.budget.period)]}"
 
 
 def budget_left_text(usage: BudgetUsage) -> str:
     """Return a note such as "61 of your 2,500 left until 1 Dec", or "your budget allows no
     charges"."""
-    whose = "your" if usage.budget.member_id else "the team’s"
-    if usage.budget.allows_no_charges:
+    whose = usage.whose
+    if usage.allows_no_charges:
         return f"{whose} budget allows no charges"
     left, hard = (
         credits(usage.remaining or ZERO_CREDITS),
-        credits(usage.budget.hard or ZERO_CREDITS),
+        credits(usage.hard or ZERO_CREDITS),
     )
     return f"{left} of {whose} {hard} left until {usage.resets_at_label}"
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -50,13 +50,31 @@ class SpentAndHeld(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class BudgetUsage:
     """The credits of a budget that are spent and held in its current period. `zone` is the team's
-    time zone."""
+    time zone, `raised` what a raise adds to the hard limit now."""
 
     budget: Budget
     bounds: PeriodBounds
     zone: ZoneInfo
     spent: Decimal
     held: Decimal
+    raised: Decimal = ZERO
+
+    @property
+    def hard(self) -> Decimal | None:
+        """The hard limit now, with a raise."""
+        return None if self.budget.hard is None else self.budget.hard + self.raised
+
+    @property
+    def allows_no_charges(self) -> bool:
+        """True for a limit of 0, with which a member is blocked on purpose."""
+        return self.hard == 0
+
+    @property
+    def whose(self) -> str:
+        """Whose limit it is, for who it applies to: "your", "“Acme”’s" or "the team’s"."""
+        if self.budget.label_id:
+            return f"{self.budget.subject}’s"
+        return "your" if self.budget.member_id else "the team’s"
 
     @property
     def used(self) -> Decimal:
@@ -65,21 +83,21 @@ class BudgetUsage:
     @property
     def remaining(self) -> Decimal | None:
         """Return the credits below the hard limit, at least 0; None without a hard limit."""
-        return None if self.budget.hard is None else max(self.budget.hard - self.used, ZERO)
+        return None if self.hard is None else max(self.hard - self.used, ZERO)
 
     @property
     def state(self) -> str:
         """Return the `data-state` value: "failed" at the hard limit, "late" at the alert limit,
         else "". A limit of 0 is meant, so that it is reached is no problem."""
-        if self.budget.allows_no_charges:
+        if self.allows_no_charges:
             return ""
-        if self.budget.hard is not None and self.used >= self.budget.hard:
+        if self.hard is not None and self.used >= self.hard:
             return "failed"
         return "late" if self.budget.soft is not None and self.used >= self.budget.soft else ""
 
     def has_room_for(self, amount: Decimal) -> bool:
         """True if that many more credits stay within the hard limit."""
-        return self.budget.hard is None or self.used + amount <= self.budget.hard
+        return self.hard is None or self.used + amount <= self.hard
 
     @property
     def version(self) -> str:
@@ -109,13 +127,13 @@ class BudgetExceeded(ApprovalRequired):
     approve."""
 
     def __init__(self, needed: Decimal, usage: BudgetUsage, approvers: Sequence[str]) -> None:
-        whose = "your" if usage.budget.member_id else "the team’s"
+        whose = usage.whose
         hard, left = (
-            format_credits(usage.budget.hard or ZERO),
+            format_credits(usage.hard or ZERO),
             format_credits(usage.remaining or ZERO),
         )
         self.needed, self.standing, self.approvers = needed, usage, tuple(approvers)
-        if usage.budget.allows_no_charges:
+        if usage.allows_no_charges:
             super().__init__(
                 f"It needs {format_credits(needed)} cr, and {whose} budget allows no charges. "
                 f"Request approval. {approver_hint(approvers)}"
@@ -164,25 +182,24 @@ def period_end_label(period: BudgetPeriod, span: PeriodBounds, zone: ZoneInfo) -
 
 
 def load_budget_usages(team: Team, budgets: Iterable[Budget], at: datetime) -> list[BudgetUsage]:
-    """Return the usage of each budget, in the given order; one query for each kind of period."""
+    """Return the usage of each budget, in the given order; one query for each kind of period, and
+    one more for each with budgets of labels."""
     rows, zone = list(budgets), team.tenant.zone
-    spans = {
-        kind: period_bounds(BudgetPeriod(kind), zone, at)
-        for kind in {budget.period for budget in rows}
-    }
-    sums = {
-        kind: sum_budget_charges(team, span, [budget for budget in rows if budget.period == kind])
-        for kind, span in spans.items()
-    }
-    return [
-        BudgetUsage(
-            budget,
-            spans[budget.period],
-            zone,
-            *sums[budget.period].get(budget.member_id, (ZERO,) * 2),
-        )
-        for budget in rows
-    ]
+    usages = {}
+    for kind in {budget.period for budget in rows}:
+        span, of_kind = period_bounds(BudgetPeriod(kind), zone, at), []
+        of_labels = [budget for budget in rows if budget.period == kind and budget.label_id]
+        of_people = [budget for budget in rows if budget.period == kind and not budget.label_id]
+        if of_people:
+            members = sum_budget_charges(team, span, of_people)
+            of_kind += [(budget, members.get(budget.member_id)) for budget in of_people]
+        if of_labels:
+            labels = sum_label_charges(team, span, of_labels)
+            of_kind += [(budget, labels.get(budget.label_id)) for budget in of_labels]
+        for budget, sums in of_kind:
+            spent, held = sums or (ZERO, ZERO)
+            usages[budget.pk] = BudgetUsage(budget, span, zone, spent, held, budget.raised_by(at))
+    return [usages[budget.pk] for budget in rows]
 
 
 def most_constrained(usages: Iterable[BudgetUsage]) -> BudgetUsage | None:
@@ -191,7 +208,7 @@ def most_constrained(usages: Iterable[BudgetUsage]) -> BudgetUsage | None:
     Equal ones are ordered by id, so a page and its action choose the same budget.
     """
     return min(
-        (usage for usage in usages if usage.budget.hard is not None),
+        (usage for usage in usages if usage.hard is not None),
         key=remaining_sort_key,
         default=None,
     )
@@ -210,7 +227,7 @@ def budget_usages_version(usages: Iterable[BudgetUsage]) -> str:
 
 
 def remaining_sort_key(usage: BudgetUsage) -> tuple[Decimal, UUID]:
-    return (usage.budget.hard or ZERO) - usage.used, usage.budget.pk
+    return (usage.hard or ZERO) - usage.used, usage.budget.pk
 
 
 def sum_budget_charges(
@@ -235,6 +252,16 @@ def sum_budget_charges(
     return {**sums, None: SpentAndHeld(spent, held)}
 
 
+def sum_label_charges(
+    team: Team, span: PeriodBounds, budgets: Sequence[Budget]
+) -> dict[UUID | None, SpentAndHeld]:
+    """Return the spent and held credits of the videos with each label in a period; one of several
+    labels counts for each. One query."""
+    labels = {budget.label_id for budget in budgets}
+    charges = counted_charges(team, span).filter(job__video_labels__label__in=labels)
+    return sum_charges_by(charges, "job__video_labels__label")
+
+
 def load_month_spend(team: Team, at: datetime) -> dict[int | None, Decimal]:
     """Return the credits that each member spent in the month of `at`. One query."""
     span = period_bounds(BudgetPeriod.MONTH, team.tenant.zone, at)
@@ -253,12 +280,16 @@ def counted_charges(team: Team, span: PeriodBounds) -> QuerySet[Charge]:
 
 
 def sum_charges_by_member(charges: QuerySet[Charge]) -> dict[int | None, SpentAndHeld]:
-    rows = charges.values("member").annotate(
+    return sum_charges_by(charges, "member")
+
+
+def sum_charges_by(charges: QuerySet[Charge], name: str) -> dict[Any, SpentAndHeld]:
+    rows: QuerySet[Any] = charges.values(name).annotate(
         spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
         held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),
     )
     return {
-        row["member"]: SpentAndHeld(quantize_credits(row["spent"]), quantize_credits(row["held"]))
+        row[name]: SpentAndHeld(quantize_credits(row["spent"]), quantize_credits(row["held"]))
         for row in rows
     }
 

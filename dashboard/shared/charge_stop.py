@@ -1,12 +1,44 @@
-"""The banner above every page of a team whose charges are stopped."""
+"""Charges that are stopped, of a team or of one person, and the banner above their pages."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dashboard.models import Membership
 from dashboard.shared.formatting import clock
 from dashboard.shared.suspension import is_suspended, suspension_text
 from proxyapi.models import Tenant
+from proxyapi.refusals import ChargesStopped
+
+PERSON_PAUSED = (
+    "Not sent. {by} paused the charges of {name} on {at}: “{reason}”. Nothing was charged. {who} "
+    "can allow them again."
+)
+WHO_ALLOWS = "An owner, admin or treasurer"
+
+
+class PersonPaused(ChargesStopped):
+    """Somebody paused the charges of one person, those of their API keys too."""
+
+
+def check_person_may_charge(by: Membership) -> None:
+    """Raise `PersonPaused` if the charges of this member are paused now. One query.
+
+    The caller has locked the team's row: a pause releases held charges under the same lock, so a
+    charge is either refused here or released there.
+    """
+    paused = Membership.with_deactivated.exclude(charges_paused_at=None).filter(pk=by.pk).first()
+    if paused is None or paused.charges_paused_at is None:
+        return
+    local = paused.charges_paused_at.astimezone(by.team.tenant.zone)
+    sentence = PERSON_PAUSED.format(
+        by=paused.charges_paused_by,
+        name=by.user,
+        at=f"{local.day} {local:%b} at {local:%H:%M}",
+        reason=paused.charge_pause_reason,
+        who=WHO_ALLOWS,
+    )
+    raise PersonPaused(sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,4 +64,15 @@ def build_charge_stop_notice(tenant: Tenant) -> ChargeStopNotice:
         title,
         f"“{tenant.charge_stop_reason}” Nothing that costs credits is sent. Running renders go on. "
         "An owner or admin can allow charges again under Operations.",
+    )
+
+
+def build_charge_pause_notice(reader: Membership) -> ChargeStopNotice:
+    """The banner for a person whose charges are paused; empty for others. No query."""
+    if reader.charges_paused_at is None:
+        return ChargeStopNotice()
+    return ChargeStopNotice(
+        f"{reader.charges_paused_by} paused your charges at {clock(reader.charges_paused_at)}.",
+        f"“{reader.charge_pause_reason}” Nothing that costs credits is sent for you or your API "
+        f"keys. Running renders go on. {WHO_ALLOWS} can allow your charges again under Members.",
     )

@@ -26,6 +26,7 @@ from dashboard.shared.budget_usage import (
     load_budget_usages,
     other_approver_names,
 )
+from dashboard.shared.charge_stop import check_person_may_charge
 from dashboard.shared.key_limits import KeyLimitExceeded, load_key_limits
 from dashboard.shared.second_person import (
     SECOND_PERSON_KEY,
@@ -115,7 +116,7 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     what one person may charge, else what `admit` raises. A form that is submitted twice gets the
     charge it already created, even if nothing is left.
     """
-    rules = lock_spending_rules(by, intent.api_key)
+    rules = lock_spending_rules(by, intent.api_key, intent.job)
     try:
         charge, is_new = admit(intent, by.user_id, rules.limits)
     except LimitExceeded as error:
@@ -145,9 +146,9 @@ class SpendingRules:
     def limits(self) -> list[SpendingLimit]:
         """The credits that the hard limits and the rule leave, as values for `proxyapi`."""
         budgets = [
-            SpendingLimit(str(usage.budget.pk), usage.budget.hard - usage.used)
+            SpendingLimit(str(usage.budget.pk), usage.hard - usage.used)
             for usage in self.usages
-            if usage.budget.hard is not None
+            if usage.hard is not None
         ]
         return [*budgets, *second_person_limits(self.second_person_above), *self.key_limits]
 
@@ -163,11 +164,16 @@ class SpendingRules:
         return BudgetExceeded(hold, exceeded, approvers)
 
 
-def lock_spending_rules(by: Membership, key: ApiKey | None = None) -> SpendingRules:
-    """Return the rules that apply to this member, and to the key of their script, locked until the
-    transaction ends."""
+def lock_spending_rules(
+    by: Membership, key: ApiKey | None = None, job: Job | None = None
+) -> SpendingRules:
+    """Return the rules that apply to this member, to the key of their script, and to the labels of
+    the job, locked until the transaction ends. Raises `PersonPaused` if the charges of the member
+    are paused."""
     above = lock_second_person_rule(by.team_id)
-    budgets = list(Budget.objects.select_for_update().applying_to(by.team_id, by.user_id))
+    check_person_may_charge(by)
+    applying = Budget.objects.applying_to(by.team_id, by.user_id, job.pk if job else None)
+    budgets = list(applying.select_for_update())
     locked = ApiKey.objects.select_for_update(no_key=True).get(pk=key.pk) if key else None
     # The clock is read after the lock: a wait over midnight counts in the new day.
     now = timezone.now()
@@ -185,7 +191,7 @@ def request_approval(
     `beside` is what charges requested with it would hold, in credits: together they exceed a limit.
     Raises `StaleData` if the charge now fits all limits, else what `admit` raises.
     """
-    rules = lock_spending_rules(by, intent.api_key)
+    rules = lock_spending_rules(by, intent.api_key, intent.job)
     limits = [limit._replace(remaining=limit.remaining - beside) for limit in rules.limits]
     charge, is_new = admit(intent, by.user_id, limits, needs_approval=True)
     if not is_new:

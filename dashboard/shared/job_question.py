@@ -34,7 +34,7 @@ def build_job_question(
     return PriceQuestion(
         price=price,
         credit_check=check,
-        budget=build_budget_impact(reader, hold),
+        budget=build_budget_impact(reader, hold, job_id=job.pk),
         unmet=tuple(filter(None, unmet)),
         title=job.title,
         cancel_url=job_page_url(job),

@@ -19,7 +19,11 @@ from django.utils.functional import SimpleLazyObject
 
 from dashboard.models import AlertEvent, Membership
 from dashboard.shared.access import sees_api_keys
-from dashboard.shared.charge_stop import ChargeStopNotice, build_charge_stop_notice
+from dashboard.shared.charge_stop import (
+    ChargeStopNotice,
+    build_charge_pause_notice,
+    build_charge_stop_notice,
+)
 from dashboard.shared.roles import Permission, role_allows
 from dashboard.shared.service_status import (
     ReaderRateLimit,
@@ -63,6 +67,7 @@ class AppShell:
     service: ServiceAvailability
     rate_limit: ReaderRateLimit | None
     charge_stop: ChargeStopNotice
+    charge_pause: ChargeStopNotice  # of the reader alone
     person: str
     email: str
     initials: str
@@ -109,6 +114,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         service=load_service_availability(tenant),
         rate_limit=load_reader_rate_limit(bucket),
         charge_stop=build_charge_stop_notice(tenant),
+        charge_pause=build_charge_pause_notice(membership),
         person=str(user),
         email=user.email,
         initials=user.initials,

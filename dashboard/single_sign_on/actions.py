@@ -22,6 +22,7 @@ from dashboard.models import (
     User,
 )
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
+from dashboard.shared.new_members import give_new_member_budget
 from dashboard.shared.notices import notify_users
 from dashboard.shared.openid.code_exchange import ProviderIdentity
 from dashboard.shared.openid.errors import SignInRefused
@@ -147,6 +148,7 @@ def join_team(single_sign_on: SingleSignOn, identity: ProviderIdentity, role: Ro
         member = Membership.objects.create(team=team, user=user, role=role)
         after = {"address": user.email, "role": role}
         record_audit_event(member, AuditAction.SINGLE_SIGN_ON_JOIN, user.pk, after=after)
+        give_new_member_budget(member)
         notify_owners(member, f"{user} joined {team}")
         publish_event(team.tenant_id, EventType.MEMBER, team.pk)
     return member

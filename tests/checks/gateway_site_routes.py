@@ -71,6 +71,9 @@ ROWS: dict[str, Json] = {
             "spent": CREDITS,
             "held": CREDITS,
             **dict.fromkeys(("limit", "alert_at", "left"), or_null(CREDITS)),
+            "label": or_null(TEXT),
+            "raised_by": CREDITS,
+            "raised_until": or_null(TIME),
         }
     ),
     "AuditEntry": shape_of(
@@ -109,7 +112,7 @@ TIMES = ("from", "to")
 REPORTS = (
     ("usage", "Usage", "What each job cost", (*TIMES, "person", "key", "label")),
     ("ledger", "LedgerRow", "The rows of the ledger", (*TIMES, "person", "label")),
-    ("budgets", "Budget", "Budgets and what is left of them", ("person",)),
+    ("budgets", "Budget", "Budgets and what is left of them", ("person", "label")),
     ("audit", "AuditEntry", "The entries of the audit log", (*TIMES, "person")),
 )
 

@@ -35,7 +35,7 @@ AT_LIMIT_TEXT = "Nothing more is sent before {until} unless a treasurer or owner
 def find_budgets_past_limit(
     team: Team, rules: Sequence[AlertRule], now: datetime
 ) -> Iterator[AlertFinding]:
-    rows = Budget.objects.filter(team=team, active=True).select_related("member")
+    rows = Budget.objects.filter(team=team, active=True).select_related("member", "label")
     for usage in load_budget_usages(team, rows, now):
         limit = highest_reached_limit(usage)
         for rule in rules if limit is not None else ():
@@ -45,16 +45,18 @@ def find_budgets_past_limit(
 def highest_reached_limit(usage: BudgetUsage) -> Decimal | None:
     """The hard limit if it is reached, else the alert threshold if that is. None for a limit of 0,
     with which a member is blocked on purpose."""
-    limits = (usage.budget.hard, usage.budget.soft)
+    limits = (usage.hard, usage.budget.soft)
     return next((limit for limit in limits if limit and usage.used >= limit), None)
 
 
 def budget_finding(rule: AlertRule, usage: BudgetUsage, limit: Decimal) -> AlertFinding:
     budget = usage.budget
-    subject_name = budget.member.first_name if budget.member else "The team"
+    subject_name = budget.subject if budget.label_id else "The team"
+    if budget.member:
+        subject_name = budget.member.first_name
     period_phrase = PERIOD_PHRASES[BudgetPeriod(budget.period)]
-    is_at_limit = limit == budget.hard
-    of_limit_text = f" of {credits(budget.hard)}" if budget.hard is not None else ""
+    is_at_limit = limit == usage.hard
+    of_limit_text = f" of {credits(usage.hard)}" if usage.hard is not None else ""
     held_text = f" and {credits(usage.held)} held" if usage.held else ""
     usage_text = f"{credits(usage.spent)} spent{held_text}."
     return AlertFinding(

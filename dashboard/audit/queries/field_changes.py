@@ -15,7 +15,9 @@ from dashboard.shared.formatting import credits
 NOTHING_TEXT = "none"
 MAX_VALUE_CHARS = 160
 SECRET_RE = re.compile(r"secret|password|ciphertext|fingerprint|private|api_key")
-CREDIT_FIELDS = frozenset({"hard", "soft", "hold", "quote", "cost", "price", "difference"}) | {
+CREDIT_FIELDS = frozenset(
+    {"hard", "soft", "raise_amount", "hold", "quote", "cost", "price", "difference"}
+) | {
     "daily_limit",
     "monthly_limit",
 }
@@ -29,6 +31,8 @@ FIELD_LABELS = {
     "runs_on": "Runs on",
     "expires_at": "Expires",
     "soft": "Alert at",
+    "raise_amount": "Raised by",
+    "raise_until": "Raised until",
     "by_email": "By e-mail",
     "by_webhook": "By webhook",
     "plan_id": "Credit pack",

@@ -82,7 +82,7 @@ def thing_parts(event: AuditEvent, names: Names) -> list[str]:
     if event.action.startswith("alert_rule."):
         parts.append(alert_kind_label(str(details.get("kind", ""))))
     if event.action.startswith("budget."):
-        parts += [str(details.get("member") or "the whole team"), str(details.get("period", ""))]
+        parts += [budget_subject(details), str(details.get("period", ""))]
     if event.action in SIGN_IN_PARTS:
         parts += [str(details.get(name, "")) for name in SIGN_IN_PARTS[event.action]]
     if event.action.startswith("approval_request."):
@@ -94,6 +94,12 @@ def thing_parts(event: AuditEvent, names: Names) -> list[str]:
     if not any(parts):
         parts += own_words(before, after, details)
     return parts
+
+
+def budget_subject(details: Mapping[str, object]) -> str:
+    if label := details.get("label"):
+        return f"“{label}”"
+    return str(details.get("member") or "the whole team")
 
 
 def own_words(*sides: Mapping[str, object]) -> list[str]:

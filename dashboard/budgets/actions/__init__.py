@@ -15,4 +15,6 @@ from dashboard.budgets.actions.budgets import (
     end_budget,
 )
 from dashboard.budgets.actions.comments import add_approval_comment
+from dashboard.budgets.actions.new_members import set_new_member_budget
+from dashboard.budgets.actions.raises import end_due_raises, end_raise, raise_budget
 from dashboard.budgets.actions.second_person import set_second_person_rule

@@ -73,7 +73,9 @@ def approve_request(
     check_can_decide(by, approval)
     requester = Membership.objects.filter(team=by.team, user=approval.member_id).first()
     exceeded = (
-        exceeded_by(lock_spending_rules(requester).usages, approval.charge.hold)
+        exceeded_by(
+            lock_spending_rules(requester, job=approval.charge.job).usages, approval.charge.hold
+        )
         if requester
         else []
     )
@@ -91,7 +93,7 @@ def approve_request(
     if exceeded and hard is not None:
         check_raised_limit(exceeded, hard)
         raised = exceeded[0].budget
-        change_budget(by=by, budget=raised, soft=raised.soft, hard=hard)
+        change_budget(by=by, budget=raised, soft=raised.soft, hard=hard - exceeded[0].raised)
     tasks.enqueue_task_after_commit(tasks.dispatch_charge_task, approval.charge.pk)
     return save_request_decision(
         by,
@@ -125,7 +127,7 @@ def check_raised_limit(exceeded: Sequence[BudgetUsage], hard: Decimal) -> None:
     """Refuse a raise that would not make the request fit."""
     if len(exceeded) > 1:
         raise StaleData(SEVERAL_BUDGETS_BLOCK)
-    limit = exceeded[0].budget.hard
+    limit = exceeded[0].hard
     if limit is not None and hard <= limit:
         raise Refusal(RAISED_LIMIT_TOO_LOW.format(limit=format_credits(limit)), field="hard")
 
@@ -136,7 +138,7 @@ def exceeded_audit_details(exceeded: Sequence[BudgetUsage], hold: Decimal) -> li
     return [
         {
             "budget": str(usage.budget.pk),
-            "hard": amount_text(hold if usage.budget.hard is None else usage.budget.hard),
+            "hard": amount_text(hold if usage.hard is None else usage.hard),
             "used_before": amount_text(usage.used),
             "used_after": amount_text(usage.used + hold),
         }

@@ -15,7 +15,9 @@ from dashboard.models import (
     Budget,
     BudgetChange,
     BudgetPeriod,
+    Label,
     Membership,
+    Team,
     User,
 )
 from dashboard.shared import enqueue
@@ -35,6 +37,7 @@ BUDGET_CHANGED_MEANWHILE = (
     "below."
 )
 BUDGET_ENDED_MEANWHILE = f"This budget was removed {BY_OTHERS}. Add it again to set limits."
+LIMIT_IS_RAISED = "This limit is raised for a time. End the raise first, or set another limit."
 LIMIT_FIELDS = ("soft", "hard")
 Limits = tuple[Decimal | None, Decimal | None]  # in the order of LIMIT_FIELDS
 
@@ -47,13 +50,15 @@ def add_budget(
     period: BudgetPeriod,
     soft: Decimal | None,
     hard: Decimal | None,
+    label: Label | None = None,
 ) -> Budget:
-    """Create a budget for a member, or for the whole team (None); an ended one is activated
+    """Create a budget for a member, for a label, or for the whole team; an ended one is activated
     again."""
     check_permission(by, Permission.MANAGE_MONEY)
     check_limits(soft, hard)
-    existing = Budget.objects.select_for_update().filter(team=by.team, member=member, period=period)
-    budget = existing.first() or Budget(team=by.team, member=member, period=period, active=False)
+    of = {"team": by.team, "member": member, "label": label, "period": period}
+    existing = Budget.objects.select_for_update().filter(**of)
+    budget = existing.first() or Budget(**of, active=False)
     if budget.active:
         raise Refusal(BUDGET_EXISTS, field="period")
     budget.soft, budget.hard, budget.active = soft, hard, True
@@ -89,6 +94,8 @@ def change_budget(
         raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
     if (row.soft, row.hard) == (soft, hard):
         return False
+    if hard is None and row.raise_amount is not None:
+        raise Refusal(LIMIT_IS_RAISED, field="hard")
     before = (row.soft, row.hard)
     row.soft, row.hard = soft, hard
     row.save(update_fields=LIMIT_FIELDS)
@@ -102,8 +109,8 @@ def end_budget(*, by: Membership, budget: Budget) -> None:
     check_permission(by, Permission.MANAGE_MONEY)
     row = Budget.objects.select_for_update(of=("self",)).get(pk=budget.pk)
     if row.active:
-        row.active = False
-        row.save(update_fields=["active"])
+        row.active, row.raise_amount, row.raise_until = False, None, None
+        row.save(update_fields=["active", "raise_amount", "raise_until"])
         record_budget_change(by, AuditAction.BUDGET_END, row, (row.soft, row.hard))
 
 
@@ -135,11 +142,20 @@ def record_budget_change(
         budget.pk,
         before=limits_by_name(before),
         after=limits_by_name(after),
-        member=str(budget.member or ""),
-        period=budget.period,
+        **audit_details(budget),
     )
-    publish_event(by.team.tenant_id, EventType.BUDGET, budget.pk)
-    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
+    publish_budget_change(by.team, budget)
+
+
+def audit_details(budget: Budget) -> dict[str, str]:
+    """Whose budget it is, for an audit row."""
+    member, label = str(budget.member or ""), str(budget.label or "")
+    return {"member": member, "label": label, "period": budget.period}
+
+
+def publish_budget_change(team: Team, budget: Budget) -> None:
+    publish_event(team.tenant_id, EventType.BUDGET, budget.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, team.pk)
 
 
 def limits_by_name(limits: Limits) -> dict[str, str]:
@@ -149,7 +165,7 @@ def limits_by_name(limits: Limits) -> dict[str, str]:
 
 def describe_budget_limits(budget: Budget) -> str:
     """ "2,500 cr at most and an alert at 2,000"."""
-    if budget.allows_no_charges:
+    if budget.hard == 0:
         return "no charges allowed"
     hard, soft = budget.hard, budget.soft
     limit_text = "" if hard is None else f"{format_credits(hard)} cr at most"

@@ -7,4 +7,8 @@ from dashboard.budgets.queries.approval_requests import (
     ApprovalConfirmation,
     build_approval_confirmation,
 )
-from dashboard.budgets.queries.page import build_budgets_page, load_visible_usages
+from dashboard.budgets.queries.page import (
+    build_budgets_page,
+    find_new_member_budget,
+    load_visible_usages,
+)

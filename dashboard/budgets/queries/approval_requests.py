@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Count, QuerySet
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, Budget, Membership
+from dashboard.models import ApprovalRequest, Budget, Membership, VideoLabel
 from dashboard.shared.access import has_permission
 from dashboard.shared.approvals import approval_page_url
 from dashboard.shared.budget_impact import budget_left_text
@@ -88,12 +88,13 @@ def build_approval_request_rows(reader: Membership) -> tuple[ApprovalRequestRow,
     if not may_decide:
         approvals = approvals.filter(member=reader.user_id)
     rows = list(approvals)
-    most_constrained_usage = most_constrained_by_member(reader, rows)
+    usages = load_hard_budget_usage(reader) if rows else []
+    labels = load_job_labels(rows)
     return tuple(
         build_approval_request_row(
             approval,
             reader,
-            most_constrained_usage.get(approval.member_id),
+            most_constrained(filter_binding_usage(usages, approval, labels)),
             may_decide=may_decide and approval.member_id != reader.user_id,
         )
         for approval in rows
@@ -104,28 +105,37 @@ def select_request_relations(approvals: QuerySet[ApprovalRequest]) -> QuerySet[A
     return approvals.select_related("member", "charge__job")
 
 
-def most_constrained_by_member(
-    reader: Membership, approvals: Sequence[ApprovalRequest]
-) -> dict[int, BudgetUsage]:
-    """The budget with the fewest credits left, by the id of the requester."""
-    if not approvals:
-        return {}
-    usages = load_hard_budget_usage(reader)
-    return {
-        requester_id: usage
-        for requester_id in {approval.member_id for approval in approvals}
-        if (usage := most_constrained(filter_binding_usage(usages, requester_id)))
-    }
-
-
 def load_hard_budget_usage(reader: Membership) -> list[BudgetUsage]:
     """The usage of all active budgets of the team with a hard limit."""
     budgets = Budget.objects.filter(team=reader.team, active=True).exclude(hard=None)
+    budgets = budgets.select_related("label")
     return load_budget_usages(reader.team, budgets, timezone.now())
 
 
-def filter_binding_usage(usages: Iterable[BudgetUsage], requester_id: int) -> list[BudgetUsage]:
-    return [usage for usage in usages if usage.budget.member_id in (None, requester_id)]
+def load_job_labels(approvals: Sequence[ApprovalRequest]) -> dict[UUID, set[UUID]]:
+    """The ids of the labels of the requested videos, by job. One query, none without a video."""
+    jobs = [approval.charge.job_id for approval in approvals if approval.charge.job_id]
+    labels: dict[UUID, set[UUID]] = {}
+    rows = VideoLabel.objects.filter(job__in=jobs).values_list("job", "label") if jobs else ()
+    for job, label in rows:
+        labels.setdefault(job, set()).add(label)
+    return labels
+
+
+def filter_binding_usage(
+    usages: Iterable[BudgetUsage], approval: ApprovalRequest, labels: Mapping[UUID, set[UUID]]
+) -> list[BudgetUsage]:
+    """The usages of the budgets that the request has to fit: as `Budget.objects.applying_to`."""
+    of_video = labels.get(approval.charge.job_id, set()) if approval.charge.job_id else set()
+    return [
+        usage
+        for usage in usages
+        if (
+            usage.budget.label_id in of_video
+            if usage.budget.label_id
+            else usage.budget.member_id in (None, approval.member_id)
+        )
+    ]
 
 
 def build_approval_request_row(
@@ -190,7 +200,9 @@ def build_approval_confirmation(
     """Build the dialog that the approver reads. At most five queries."""
     requester = Membership.objects.filter(team=approval.team_id, user=approval.member_id).first()
     usages = (
-        filter_binding_usage(load_hard_budget_usage(requester), approval.member_id)
+        filter_binding_usage(
+            load_hard_budget_usage(requester), approval, load_job_labels([approval])
+        )
         if requester
         else []
     )
@@ -231,10 +243,10 @@ def amount_rows(
         yield AmountRow(WITHOUT_SECOND_PERSON, above)
         yield AmountRow("Above that", over, is_total=True)
     for usage in shown:
-        whose = f"{approval.member.first_name}’s" if usage.budget.member_id else "the team’s"
-        hard, remaining = credits(usage.budget.hard), usage.remaining or ZERO_CREDITS
+        whose = f"{approval.member.first_name}’s" if usage.budget.member_id else usage.whose
+        hard, remaining = credits(usage.hard), usage.remaining or ZERO_CREDITS
         label = f"Left of {whose} {hard} until {usage.resets_at_label}"
-        if usage.budget.allows_no_charges:
+        if usage.allows_no_charges:
             label = f"Left: {whose} budget allows no charges"
         yield AmountRow(label, remaining)
         exceeded = max(approval.charge.hold - remaining, ZERO_CREDITS)

@@ -16,7 +16,7 @@ from dashboard.budgets.queries.approval_requests import (
 )
 from dashboard.budgets.queries.history import BudgetHistoryRow, build_budget_history
 from dashboard.budgets.queries.second_person import SecondPersonCard, build_second_person_card
-from dashboard.models import Budget, BudgetPeriod, Membership
+from dashboard.models import Budget, BudgetPeriod, Membership, NewMemberBudget
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_usage import PERIOD_NAMES, BudgetUsage, load_budget_usages
 from dashboard.shared.formatting import credits, money, percent
@@ -33,8 +33,8 @@ ALERT_ONLY_SCALE_FACTOR = Decimal("1.25")
 
 @dataclass(frozen=True, slots=True)
 class BudgetRow:
-    """One budget. `mark` is the member's colour, empty for the team; `may_edit` is the reader's
-    permission."""
+    """One budget. `mark` is the member's colour, empty for the team and labels; `may_edit` is the
+    reader's permission; `raised` says what a raise adds and until when."""
 
     id: UUID
     who: str
@@ -50,6 +50,8 @@ class BudgetRow:
     left: Decimal | None
     share: str
     may_edit: bool
+    may_raise: bool
+    raised: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +71,11 @@ class BudgetsPage:
     may_edit: bool
     note: str
     rule: SecondPersonCard
+    new_members: str
 
 
 def build_budgets_page(reader: Membership, accounts: Iterable[Account]) -> BudgetsPage:
-    """At most thirteen queries, however many members there are. `accounts` are the team's."""
+    """At most fourteen queries, however many members there are. `accounts` are the team's."""
     may_edit = has_permission(reader, Permission.MANAGE_MONEY)
     members = list(reader.team.memberships.select_related("user"))
     usages = load_visible_usages(reader)
@@ -88,13 +91,14 @@ def build_budgets_page(reader: Membership, accounts: Iterable[Account]) -> Budge
         may_edit=may_edit,
         note=budgets_summary_text(usages, may_edit=may_edit),
         rule=build_second_person_card(reader, members),
+        new_members=new_member_text(find_new_member_budget(reader)) if may_edit else "",
     )
 
 
 def load_visible_usages(reader: Membership) -> list[BudgetUsage]:
     """Return the usage of the active budgets that the reader may see. Two queries at least, one
     more for each further kind of period."""
-    budgets = Budget.objects.filter(team=reader.team, active=True)
+    budgets = Budget.objects.filter(team=reader.team, active=True).select_related("label")
     if not has_permission(reader, Permission.MANAGE_MONEY):
         budgets = budgets.filter(Q(member=reader.user_id) | Q(member=None))
     return load_budget_usages(reader.team, budgets, timezone.now())
@@ -108,11 +112,14 @@ def build_budget_groups(
     *,
     may_edit: bool,
 ) -> Iterable[BudgetGroup]:
-    """The team first, then the members in order of joining; short periods before long ones."""
+    """The team first, then the members in order of joining, then the labels; short periods before
+    long ones."""
     index_by_member = {member.user_id: index for index, member in enumerate(members)}
     names = {member.user_id: str(member.user) for member in members}
     ordered = sorted(usages, key=lambda usage: PERIOD_ORDER[usage.budget.period])
-    team = [usage for usage in ordered if usage.budget.member_id is None]
+    team = [usage for usage in ordered if is_of_team(usage.budget)]
+    labels = [usage for usage in ordered if usage.budget.label_id]
+    labels.sort(key=lambda usage: usage.budget.label.key if usage.budget.label else "")
     own = [usage for usage in ordered if usage.budget.member_id in index_by_member]
     own.sort(key=lambda usage: index_by_member[usage.budget.member_id or 0])
     if team:
@@ -135,6 +142,16 @@ def build_budget_groups(
             for usage, member_id in own_with_member
         )
         yield BudgetGroup("Members" if may_edit else "You", tuple(rows))
+    if labels:
+        rows = (
+            build_budget_row(usage, str(usage.budget.label), "", reader, price, may_edit=may_edit)
+            for usage in labels
+        )
+        yield BudgetGroup("Labels", tuple(rows))
+
+
+def is_of_team(budget: Budget) -> bool:
+    return budget.member_id is None and budget.label_id is None
 
 
 def member_mark(index: int) -> str:
@@ -165,7 +182,37 @@ def build_budget_row(
         left=usage.remaining,
         share=budget_share_text(usage),
         may_edit=may_edit,
+        may_raise=may_edit and usage.hard is not None,
+        raised=raise_text(usage),
     )
+
+
+def raise_text(usage: BudgetUsage) -> str:
+    """ "raised by 500 until Fri 27 Nov, 18:00"; empty without a raise."""
+    end = usage.budget.raise_until
+    if not usage.raised or end is None:
+        return ""
+    local = end.astimezone(usage.zone)
+    return (
+        f"raised by {credits(usage.raised)} until {local:%a} {local.day} {local:%b}, {local:%H:%M}"
+    )
+
+
+def find_new_member_budget(reader: Membership) -> NewMemberBudget | None:
+    return NewMemberBudget.objects.filter(team=reader.team_id).first()
+
+
+def new_member_text(default: NewMemberBudget | None) -> str:
+    """ "2,500 a month, alert at 2,000"; empty without a default."""
+    if default is None:
+        return ""
+    period = f"a {default.period}"
+    if default.hard == 0:
+        return "no charges allowed"
+    parts = [f"{credits(default.hard)} cr {period}"] if default.hard is not None else []
+    if default.soft is not None:
+        parts.append(f"alert at {credits(default.soft)}{'' if parts else f' {period}'}")
+    return ", ".join(parts)
 
 
 def find_members_without_budget(
@@ -208,8 +255,8 @@ class BudgetMeter:
 
 def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
     budget = usage.budget
-    scale = budget.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
-    if budget.allows_no_charges:  # any credit used before the block fills the meter
+    scale = usage.hard or (budget.soft or ZERO_CREDITS) * ALERT_ONLY_SCALE_FACTOR
+    if usage.allows_no_charges:  # any credit used before the block fills the meter
         scale = max(usage.used, Decimal(1))
     spent = min(usage.spent, scale)
     held = min(usage.held, scale - spent)
@@ -227,10 +274,10 @@ def build_budget_meter(usage: BudgetUsage) -> BudgetMeter:
 def budget_limits_text(usage: BudgetUsage) -> str:
     """ "of 2,500, alert at 2,000"."""
     budget, parts = usage.budget, []
-    if budget.allows_no_charges:
+    if usage.allows_no_charges:
         return "no charges allowed"
-    if budget.hard is not None:
-        parts.append(f"of {credits(budget.hard)}")
+    if usage.hard is not None:
+        parts.append(f"of {credits(usage.hard)}")
     if budget.soft is not None:
         parts.append(f"alert at {credits(budget.soft)}")
     return ", ".join(parts)
@@ -239,15 +286,15 @@ def budget_limits_text(usage: BudgetUsage) -> str:
 def budget_money_text(usage: BudgetUsage, price: CreditPrice) -> str:
     """ "≈ €7.50 of ≈ €25.00, alert at ≈ €20.00"."""
     budget, text = usage.budget, money(usage.used, price)
-    if budget.hard:
-        text += f" of {money(budget.hard, price)}"
+    if usage.hard:
+        text += f" of {money(usage.hard, price)}"
     return f"{text}, alert at {money(budget.soft, price)}" if budget.soft else text
 
 
 def budget_share_text(usage: BudgetUsage) -> str:
     """The used part of the limit, such as "71 %", rounded down: a limit not reached is never shown
     as 100 %. Empty for a limit of 0."""
-    if usage.budget.allows_no_charges:
+    if usage.allows_no_charges:
         return ""
-    limit = usage.budget.hard or usage.budget.soft or Decimal(1)
+    limit = usage.hard or usage.budget.soft or Decimal(1)
     return f"{int(100 * usage.used / limit)} %"

@@ -95,7 +95,8 @@ def build_clip_price(composer: Composer, reader: Membership) -> ClipPriceCard:
     rows: tuple[AmountRow, ...] = ()
     if job is not None and state == "known" and job.draft.estimate is not None:
         price = job.draft.estimate
-        check, budget = job.account.check_credits(price), build_budget_impact(reader, price)
+        check = job.account.check_credits(price)
+        budget = build_budget_impact(reader, price, job_id=job.pk)
         rows = tuple(price_rows(composer, price, check.free, budget))
     requirements = find_requirements(composer, check)
     return ClipPriceCard(

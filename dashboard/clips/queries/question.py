@@ -41,7 +41,7 @@ def build_clip_question(
         is_exact=True,
         price_note=f"Exact, quoted by the service{quoted_at}",
         credit_check=job.account.check_credits(hold),
-        budget=build_budget_impact(reader, hold),
+        budget=build_budget_impact(reader, hold, job_id=job.pk),
         unmet=tuple(need.label for need in card.requirements if not need.is_met),
         refusal=refusal,
         notice=NOTICE.format(price=credits(hold)),

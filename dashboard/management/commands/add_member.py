@@ -12,6 +12,7 @@ from django.db import transaction
 
 from dashboard.models import Membership, Role, Team, User
 from dashboard.models.email_address import address_key
+from dashboard.shared.new_members import give_new_member_budget
 from dashboard.shared.text_validation import validate_line
 
 
@@ -41,7 +42,8 @@ class Command(BaseCommand):
         if not user.is_active:  # deactivated when removed from their last team
             user.is_active = True
             user.save(update_fields=["is_active"])
-        Membership.objects.create(team=joined_team, user=user, role=role)
+        member = Membership.objects.create(team=joined_team, user=user, role=role)
+        give_new_member_budget(member)
         sign_in_text = (
             "as before" if existing_user else f"with {user.email} and the password {password}"
         )

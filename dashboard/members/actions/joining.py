@@ -20,6 +20,7 @@ from dashboard.models import (
     hash_invitation_key,
 )
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.new_members import give_new_member_budget
 from dashboard.shared.notices import notify_users
 from dashboard.shared.pending_rights import inviter_may_invite
 from dashboard.shared.roles import MANAGING_PERMISSIONS, role_allows
@@ -81,6 +82,7 @@ def accept_invitation(*, invitation: Invitation, user: User) -> Membership:
     after = {"address": row.address, "role": membership.role}
     record_audit_event(membership, AuditAction.INVITATION_ACCEPT, row.pk, after=after)
     if is_new:
+        give_new_member_budget(membership)
         notify_of_new_member(membership, row)
     publish_event(row.team.tenant_id, EventType.MEMBER, row.team_id)
     return membership

@@ -16,6 +16,7 @@ from dashboard.members.queries.invitations import InvitationList, load_invitatio
 from dashboard.members.queries.ownership import TeamOwnership, load_team_ownership
 from dashboard.members.queries.role_matrix import build_role_matrix
 from dashboard.models import Membership, Role, SingleSignOnLink
+from dashboard.shared.access import can_pause_charges
 from dashboard.shared.budget_usage import load_month_spend
 from dashboard.shared.filter_chips import FilterChip, build_filter_chip
 from dashboard.shared.query_params import (
@@ -95,6 +96,8 @@ class MemberRow:
     deactivated_at: datetime | None
     may_deactivate: bool
     may_reactivate: bool
+    charges_paused_at: datetime | None
+    may_pause: bool  # charges, and allow them again
 
     @property
     def may_hand_over(self) -> bool:
@@ -259,6 +262,8 @@ def build_member_row(
         deactivated_at=row.deactivated_at,
         may_deactivate=may_manage and is_active and not is_only_owner and row.pk != reader.pk,
         may_reactivate=may_manage and not is_active,
+        charges_paused_at=row.charges_paused_at,
+        may_pause=is_active and can_pause_charges(reader, row),
         may_reset_factor=may_manage and second_factor != SecondFactor.OFF and row.pk != reader.pk,
         may_unlink=is_linked and role_allows(reader.role, Permission.MANAGE_TEAM),
     )

@@ -34,7 +34,9 @@ from proxyapi.models.ledger_entry import is_charged_by_another_team
 
 def fetch_budget(request: TeamRequest, budget_id: UUID) -> Budget:
     """Return an active budget to change."""
-    budgets = Budget.objects.filter(team=request.team, active=True).select_related("member")
+    budgets = Budget.objects.filter(team=request.team, active=True).select_related(
+        "member", "label"
+    )
     budget = budgets.filter(pk=budget_id).first()
     if budget is None:
         raise Http404("This budget does not exist in this team.")

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils import timezone
 
-from dashboard.models import AuditEvent, Invitation, Membership, OwnershipTransfer, Team
+from dashboard.models import AuditEvent, Invitation, Membership, OwnershipTransfer, Role, Team
 from dashboard.shared.access.permissions import (
     PERMISSION_MESSAGES,
     check_permission,
@@ -24,6 +24,11 @@ from proxyapi.models import GatewayRequest, Token
 
 TARGET_HAS_MORE_PERMISSIONS = (
     "This member has permissions that you do not have, so you cannot change their role."
+)
+
+NO_PAUSE = (
+    "Only owners, admins and treasurers can pause the charges of others; those of an owner only "
+    "owners."
 )
 
 
@@ -58,6 +63,28 @@ def fetch_team_member(
     if membership is None:
         raise Http404("This member does not exist in this team.")
     return membership
+
+
+def fetch_member_to_pause(request: TeamRequest, membership_id: int) -> Membership:
+    """Return a member whose charges the reader may pause, and allow again."""
+    membership = request.team.memberships.select_related("user").filter(pk=membership_id).first()
+    if membership is None:
+        raise Http404("This member does not exist in this team.")
+    check_can_pause_charges(request.membership, membership)
+    return membership
+
+
+def can_pause_charges(by: Membership, member: Membership) -> bool:
+    """Whether `by` may pause the charges of the member: who operates the team or manages its money;
+    those of an owner only owners, so that nobody but an owner takes back a pause of their own."""
+    if Role.OWNER in (by.role, member.role) or by.user_id == member.user_id:
+        return by.role == Role.OWNER
+    return has_permission(by, Permission.OPERATE) or has_permission(by, Permission.MANAGE_MONEY)
+
+
+def check_can_pause_charges(by: Membership, member: Membership) -> None:
+    if not can_pause_charges(by, member):
+        raise PermissionDenied(NO_PAUSE)
 
 
 def fetch_removable_membership(request: TeamRequest, membership_id: int) -> Membership:

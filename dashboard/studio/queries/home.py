@@ -225,7 +225,7 @@ def load_budget_notice(reader: Membership, typical_cost: Decimal | None) -> Draf
     if usage is None or usage.has_room_for(typical_cost or MIN_COST_WITHOUT_HISTORY):
         return None
     left = format_credits(usage.remaining or Decimal(0))
-    needs = "A render" if usage.budget.allows_no_charges else f"A render above {left} cr"
+    needs = "A render" if usage.allows_no_charges else f"A render above {left} cr"
     return DraftNotice(
         "late",
         f"{capfirst(budget_left_text(usage))}.",

@@ -63,7 +63,7 @@ def build_planned_render_question(
     hold = pricing.hold_for_operation(flow_of(job).script_operation, script) + limit
     held, held_by_others = account.held_by_all_and_others()
     check = account.check_credits(hold, account.balance - held)
-    impact = build_budget_impact(reader, hold, limit)
+    impact = build_budget_impact(reader, hold, limit, job_id=job.pk)
     unmet = render_obstacles(job, options) + money_obstacles(check, impact)
     render, seconds = median_low(costs) if costs else None, requested_seconds(script_request)
     return PriceQuestion(

@@ -38,7 +38,7 @@ def build_render_question(
         price_note="Approximate, according to the service",
         credit_check=job.account.check_credits(hold, job.account.balance - held),
         available_note=held_text(job.account.balance, held, held_by_others),
-        budget=build_budget_impact(reader, hold),
+        budget=build_budget_impact(reader, hold, job_id=job.pk),
         price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
         unmet=tuple(need.label for need in price.requirements if not need.done),
         refusal=refusal,

@@ -250,6 +250,7 @@ def test_who_waited_for_the_lock_over_midnight_is_counted_with_the_new_day(
     with CaptureQueriesContext(connection) as asked:
         monkeypatch.setattr(timezone, "now", now)
         lock_spending_rules(priya)
-    assert 'FROM "dashboard_budget"' in asked.captured_queries[1]["sql"]
+    # The first is that of the team's row, the second whether the member's charges are paused.
+    assert 'FROM "dashboard_budget"' in asked.captured_queries[2]["sql"]
     assert before
     assert all(before)

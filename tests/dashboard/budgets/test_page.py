@@ -218,7 +218,7 @@ def test_the_number_of_queries_does_not_grow(
                 add_spending(member, 10)
     browser = client_of(thea)
     page(browser)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         page(browser, **HTMX)
 
 

@@ -171,6 +171,9 @@ ROUTES = {
     "budgets": Route(EVERYBODY),
     "budget-new": Route(TREASURERS, TREASURERS),
     "budget-limits": Route(TREASURERS, TREASURERS, of="budget"),
+    "budget-raises": Route(TREASURERS, TREASURERS, of="budget"),
+    "budget-raise-ends": Route(None, TREASURERS, of="budget"),
+    "new-member-budget": Route(TREASURERS, TREASURERS),
     "budget-removals": Route(None, TREASURERS, of="budget"),
     "second-person-rule": Route(TREASURERS, TREASURERS),
     # Of the producer: who made it reads it too, and comments on it.
@@ -260,6 +263,8 @@ ROUTES = {
     "member-removals": Route(MAKERS, MAKERS, of="membership"),
     "member-handovers": Route(MAKERS, MAKERS, of="membership"),
     "member-deactivations": Route(MANAGERS, MANAGERS, of="membership"),
+    "member-charge-pauses": Route(AUDITORS, AUDITORS, of="membership"),
+    "member-charge-resumptions": Route(None, AUDITORS, of="membership"),
     "member-reactivations": Route(MANAGERS, MANAGERS, of="deactivated"),
     "member-token-requests": Route(None, MANAGERS, of="membership"),
     "member-sign-outs": Route(None, MANAGERS, of="membership"),
