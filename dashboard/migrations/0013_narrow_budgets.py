@@ -75,6 +75,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name='budget',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('raise_amount', None), ('raise_until', None)), models.Q(('hard__isnull', False), ('raise_amount__gt', 0), ('raise_until__isnull', False)), _connector='OR'), name='budget_raise_has_end'),
+            constraint=models.CheckConstraint(condition=models.Q(models.Q(('raise_amount', None), ('raise_until', None)), models.Q(('hard__isnull', False), ('raise_amount__gt', 0), ('raise_amount__isnull', False), ('raise_until__isnull', False)), _connector='OR'), name='budget_raise_has_end'),
         ),
     ]

@@ -108,7 +108,12 @@ class Budget(models.Model):
             ),
             models.CheckConstraint(
                 condition=Q(raise_amount=None, raise_until=None)
-                | Q(raise_amount__gt=0, raise_until__isnull=False, hard__isnull=False),
+                | Q(
+                    raise_amount__isnull=False,  # said, because a check that is null passes
+                    raise_amount__gt=0,
+                    raise_until__isnull=False,
+                    hard__isnull=False,
+                ),
                 name="budget_raise_has_end",
             ),
             models.CheckConstraint(

@@ -175,7 +175,8 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         if action.partition(".")[0]
         in ("invitation", "member", "name", "notifications", "ownership")
         or action in (A.SINGLE_SIGN_ON_JOIN, A.SINGLE_SIGN_ON_UNLINK)
-    ),
+    )
+    - MONEY_AUDIT_ACTIONS,
     "money": frozenset(MONEY_AUDIT_ACTIONS),
     "tokens": frozenset(
         {
