@@ -245,7 +245,6 @@ API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 GATEWAY_LOG_DAYS = env.integer("GATEWAY_LOG_DAYS", 30, 2, 3650)
 GATEWAY_TEAM_RULES = "dashboard.api_keys.team_rules.PortalTeamRules"
 GATEWAY_SITE = "dashboard.reports.site.PortalSite"
-
 SIGN_IN_RETENTION_DAYS = env.integer("SIGN_IN_RETENTION_DAYS", 180, 7, 3650)
 
 # Browser -----------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ SCOPE_SENTENCES = {
     KeyScope.CREATE: "Drafts, settings and uploads. Free.",
     KeyScope.RENDER: "Scripts, renders, clips, exports and ideas. Charges credits.",
     KeyScope.CREDITS: "Balance, ledger and auto top-up.",
-    KeyScope.REPORTS: "The team’s usage, ledger, budgets and audit log, as you see them. Free.",
+    KeyScope.REPORTS: "Usage, ledger, budgets and audit log. Free.",
 }
 USUAL_SCOPES = (KeyScope.READ, KeyScope.CREATE, KeyScope.RENDER)
 MAX_REQUESTS_PER_MINUTE, MAX_NETWORKS = 1000, 50

@@ -136,7 +136,8 @@ class RaiseBudget(BudgetDialog):
         return form.with_current_version(self.budget)
 
     def load_dialog(self) -> Mapping[str, Any]:
-        return {"budget": self.budget}
+        zone = self.request.team.tenant.time_zone
+        return {"budget": self.budget, "time_zone": zone.replace("_", " ")}
 
 
 @require_POST

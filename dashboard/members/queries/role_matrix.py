@@ -14,7 +14,10 @@ PERMISSION_LABELS: dict[Permission, tuple[str, str]] = {
     Permission.RENDER: ("Make and render videos", "charges credits, within budgets"),
     Permission.RECHECK: ("Check videos and charges at the service", "free"),
     Permission.KEEP_TOKEN: ("Add an own API token", ""),
-    Permission.MANAGE_MONEY: ("Change budgets and auto top-up, decide approvals", ""),
+    Permission.MANAGE_MONEY: (
+        "Change budgets and auto top-up, decide approvals",
+        "pause API keys and charges of members",
+    ),
     Permission.MANAGE_MEMBERS: ("Invite, remove and deactivate members", ""),
     Permission.MANAGE_TEAM: ("Change time zone, ownership and single sign-on", ""),
     Permission.SET_BRAND_KIT: ("Change the brand kit", ""),
@@ -23,7 +26,7 @@ PERMISSION_LABELS: dict[Permission, tuple[str, str]] = {
         "Change how people sign in",
         "two-factor, e-mail domains, sessions",
     ),
-    Permission.OPERATE: ("See operations, stop all charges", ""),
+    Permission.OPERATE: ("See operations, stop all charges", "or those of one member"),
 }
 
 
