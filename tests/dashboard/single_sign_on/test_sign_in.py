@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from dashboard.account.sign_in_history import append_sign_ins_to_audit
-from dashboard.models import AlertEvent, AuditEvent, SignInEvent, User
+from dashboard.models import AlertEvent, AuditEvent, NewMemberBudget, SignInEvent, User
 from dashboard.monitoring.log_format import redact_text
 from dashboard.shared.openid.session_teams import OUTLIVES_SESSION
 from dashboard.single_sign_on.queries import find_single_sign_on
@@ -26,6 +26,17 @@ from tests.factories import MembershipFactory
 pytestmark = pytest.mark.postgresql
 
 SAM = "sam.okafor@northlight.example"
+
+
+def test_who_joins_starts_with_the_budget_for_new_members(
+    sign_in_at_provider, northlight, mira, client
+):
+    NewMemberBudget.objects.create(team=northlight, hard=500, set_by=mira.user)
+    sign_in_at_provider(client, SAM, groups=["studio"])
+    budget = northlight.budgets.get()
+    assert (budget.member.email, budget.period, budget.hard) == (SAM, "month", 500)
+    sign_in_at_provider(client, SAM, groups=["studio"])
+    assert northlight.budgets.count() == 1
 
 
 def test_a_person_of_a_group_joins_with_its_role_and_is_signed_in(

@@ -13,7 +13,8 @@ import pytest
 from django.utils import timezone
 
 from dashboard.budgets.actions import approve_request
-from dashboard.models import ApprovalRequest, BudgetPeriod, Membership, Team
+from dashboard.members.actions.charge_pause import pause_member_charges
+from dashboard.models import ApprovalRequest, BudgetPeriod, Label, Membership, Team
 from proxyapi.gateway import keys
 from proxyapi.models import (
     Account,
@@ -25,7 +26,9 @@ from proxyapi.models import (
     JobState,
     StoredAnswer,
     Tenant,
+    Token,
 )
+from tests.factories import JobFactory
 from tests.proxyapi.gateway.conftest import Script, Worker
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -227,6 +230,29 @@ def test_a_stop_of_all_charges_holds_for_scripts(
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "CHARGES-STOPPED")
     assert sent(upstream, *RENDER) == 0
     assert script.call("GET", "/faceless/7").status_code == 200
+
+
+def test_a_pause_of_its_member_s_charges_holds_for_a_script(
+    script: Script, upstream: ScriptedUpstream, mira: Membership, priya: Membership
+) -> None:
+    pause_member_charges(by=mira, member=priya, reason="Runaway script")
+    answer = script.call(*RENDER)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "CHARGES-STOPPED")
+    assert "Mira Sandvik paused the charges of Priya Raman" in answer.json()["message"]
+    assert sent(upstream, *RENDER) == 0
+    assert script.call("GET", "/faceless/7").status_code == 200
+
+
+def test_a_budget_of_a_label_is_hard_for_scripts(
+    script: Script, upstream: ScriptedUpstream, token: Token, priya: Membership
+) -> None:
+    label = Label.objects.create(team=priya.team, name="Acme", created_by=priya.user)
+    priya.team.budgets.create(label=label, hard=Decimal(8))
+    label.jobs.add(JobFactory.create(account=token.account, token=token, remote_id="7"))
+    answer = script.call(*RENDER)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (402, "BUDGET-EXCEEDED")
+    assert "8 of “Acme”’s 8 are left" in answer.json()["message"]
+    assert not Charge.objects.exists()
 
 
 def test_a_hard_budget_is_hard(

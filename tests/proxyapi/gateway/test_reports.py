@@ -212,6 +212,18 @@ def test_budgets_are_those_of_the_page(
     assert len(read_all(reader, "budgets", person="luca@northlight.example")) == 1
 
 
+def test_a_budget_of_a_label_and_a_raise_are_told(reader: Script, thea: Membership) -> None:
+    sea = Label.objects.create(team=thea.team, name="Sea", created_by=thea.user)
+    until = NOON + timedelta(days=1)
+    Budget.objects.create(team=thea.team, label=sea, hard=500, raise_amount=50, raise_until=until)
+    Budget.objects.create(team=thea.team, hard=900, raise_amount=50, raise_until=NOON)
+    (row,) = read_all(reader, "budgets", label="sea")
+    assert (row["label"], row["limit"], row["raised_by"]) == ("Sea", "550", "50")
+    assert row["raised_until"] == until.isoformat()
+    (ended,) = [row for row in read_all(reader, "budgets") if row["label"] is None]
+    assert (ended["limit"], ended["raised_by"], ended["raised_until"]) == ("900", "0", None)
+
+
 def test_audit_entries_are_those_that_the_role_may_read(
     make_script: Callable[..., Script],
     reader: Script,
