@@ -79,7 +79,7 @@ class NewBudgetForm(BudgetLimitsForm):
         self.members = {str(row.user_id): row.user for row in rows}
         self.labels = {str(label.pk): label for label in team.labels.all()}
         names = [(key, str(user)) for key, user in self.members.items()]
-        labels = [(key, f"Label “{label.name}”") for key, label in self.labels.items()]
+        labels = [(key, f"The label {label.name}") for key, label in self.labels.items()]
         who_field = self.fields["who"]
         assert isinstance(who_field, forms.ChoiceField)  # noqa: S101 - declared above
         who_field.choices = [(WHOLE_TEAM, "The whole team"), *names, *labels]

@@ -139,9 +139,9 @@ class Budget(models.Model):
 
     @property
     def subject(self) -> str:
-        """Whose budget it is: "Priya Raman", "“Acme”" or "the whole team"."""
+        """Whose budget it is: "Priya Raman", "the label Acme" or "the whole team"."""
         if self.label_id:
-            return f"“{self.label}”"
+            return f"the label {self.label}"
         return str(self.member) if self.member_id else "the whole team"
 
     def raised_by(self, at: datetime) -> Decimal:

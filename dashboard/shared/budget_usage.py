@@ -71,7 +71,8 @@ class BudgetUsage:
 
     @property
     def whose(self) -> str:
-        """Whose limit it is, for who it applies to: "your", "“Acme”’s" or "the team’s"."""
+        """Whose limit it is, for who it applies to: "your", "the label Acme’s" or "the
+        team’s"."""
         if self.budget.label_id:
             return f"{self.budget.subject}’s"
         return "your" if self.budget.member_id else "the team’s"

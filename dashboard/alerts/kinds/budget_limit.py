@@ -51,7 +51,7 @@ def highest_reached_limit(usage: BudgetUsage) -> Decimal | None:
 
 def budget_finding(rule: AlertRule, usage: BudgetUsage, limit: Decimal) -> AlertFinding:
     budget = usage.budget
-    subject_name = budget.subject if budget.label_id else "The team"
+    subject_name = f"The label {budget.label}" if budget.label_id else "The team"
     if budget.member:
         subject_name = budget.member.first_name
     period_phrase = PERIOD_PHRASES[BudgetPeriod(budget.period)]

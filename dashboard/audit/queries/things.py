@@ -98,7 +98,7 @@ def thing_parts(event: AuditEvent, names: Names) -> list[str]:
 
 def budget_subject(details: Mapping[str, object]) -> str:
     if label := details.get("label"):
-        return f"“{label}”"
+        return f"the label {label}"
     return str(details.get("member") or "the whole team")
 
 

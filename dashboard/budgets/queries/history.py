@@ -129,7 +129,7 @@ def describe_rule_change(event: AuditEvent) -> tuple[str, str]:
 
 def describe_raise(event: AuditEvent) -> tuple[str, str]:
     details, after = event.details, event.after
-    label = f"“{details['label']}”" if details["label"] else ""
+    label = f"the label {details['label']}" if details["label"] else ""
     whose = f"{label or details['member'] or 'the whole team'}’s"
     budget = f"{whose} {PERIOD_PHRASES[BudgetPeriod(details['period'])]} budget"
     limit = f"{credits(after['hard'])} cr"

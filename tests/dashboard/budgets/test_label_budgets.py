@@ -84,7 +84,7 @@ class TestCounting:
         acme.jobs.add(of_acme)
         with pytest.raises(BudgetExceeded) as refused:
             charge_within_budget(priya, make_intent(of_acme, 71))
-        assert "70 of “Acme”’s 200 are left" in refused.value.sentence
+        assert "70 of the label Acme’s 200 are left" in refused.value.sentence
         charge_within_budget(priya, make_intent(of_acme, 70))
         charge_within_budget(priya, make_intent(video(priya), 71))
         assert used(budget) == 200
@@ -100,7 +100,7 @@ class TestCounting:
         assert (used(wide), used(narrow)) == (106, 106)
         other = video(priya)
         other.labels.add(spring)
-        with pytest.raises(BudgetExceeded, match="“Spring”’s 150"):
+        with pytest.raises(BudgetExceeded, match="the label Spring’s 150"):
             charge_within_budget(priya, make_intent(other, 106))
 
     def test_the_question_before_a_charge_names_it(
@@ -111,7 +111,7 @@ class TestCounting:
         acme.jobs.add(job)
         impact = build_budget_impact(priya, Decimal(106), job_id=job.pk)
         assert impact is not None
-        assert (impact.label, impact.left) == ("“Acme”’s budget this month", 100)
+        assert (impact.label, impact.left) == ("The label Acme’s budget this month", 100)
         assert impact.refusal
         assert build_budget_impact(priya, Decimal(106), job_id=video(priya).pk) is None
 
@@ -128,9 +128,9 @@ class TestCounting:
         acme.jobs.add(job)
         approval = request_approval(priya, make_intent(job, 106))
         browser = client_of(thea)
-        assert "100 of “Acme”’s 100 are left" in browser.get("/budgets/").content.decode()
+        assert "100 of the label Acme’s 100 are left" in browser.get("/budgets/").content.decode()
         dialog = browser.get(f"/approval-requests/{approval.pk}/approvals/")
-        assert "Left of “Acme”’s 100" in dialog.content.decode()
+        assert "Left of the label Acme’s 100" in dialog.content.decode()
         drawn = drawn_form_fields(dialog)
         approve_request(by=thea, approval=approval, hard=Decimal(106), drawn=drawn)
         budget.refresh_from_db()
@@ -144,14 +144,14 @@ class TestCounting:
         html = browser.post("/budgets/new/", sent, follow=True).content.decode()
         budget = Budget.objects.get()
         assert (budget.label, budget.member, budget.hard) == (acme, None, 500)
-        assert "“Acme” now has a budget." in html
+        assert "The label Acme now has a budget." in html
         assert 'colspan="7">Labels</th>' in html
         again = browser.post("/budgets/new/", sent)
         assert (again.status_code, Budget.objects.count()) == (422, 1)
         assert "Acme" in client_of(priya).get("/budgets/").content.decode()
         event = AuditEvent.objects.get(action=AuditAction.BUDGET_ADD)
         assert event.details["label"] == "Acme"
-        assert "“Acme”, month" in browser.get("/audit/").content.decode()
+        assert "the label Acme, month" in browser.get("/audit/").content.decode()
 
     def test_a_label_of_another_team_is_no_choice(
         self, acme: Label, otto: Membership, client_of: Any

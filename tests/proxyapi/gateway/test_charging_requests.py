@@ -251,7 +251,7 @@ def test_a_budget_of_a_label_is_hard_for_scripts(
     label.jobs.add(JobFactory.create(account=token.account, token=token, remote_id="7"))
     answer = script.call(*RENDER)
     assert (answer.status_code, answer.json()["error"]["code"]) == (402, "BUDGET-EXCEEDED")
-    assert "8 of “Acme”’s 8 are left" in answer.json()["message"]
+    assert "8 of the label Acme’s 8 are left" in answer.json()["message"]
     assert not Charge.objects.exists()
 
 
