@@ -243,6 +243,8 @@ API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 
 # The log of requests that scripts made.
 GATEWAY_LOG_DAYS = env.integer("GATEWAY_LOG_DAYS", 30, 2, 3650)
+# Events for scripts and webhooks; the delivery of one takes up to three days.
+GATEWAY_EVENT_DAYS = env.integer("GATEWAY_EVENT_DAYS", 30, 7, 3650)
 GATEWAY_TEAM_RULES = "dashboard.api_keys.team_rules.PortalTeamRules"
 GATEWAY_SITE = "dashboard.reports.site.PortalSite"
 SIGN_IN_RETENTION_DAYS = env.integer("SIGN_IN_RETENTION_DAYS", 180, 7, 3650)

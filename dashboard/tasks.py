@@ -13,6 +13,10 @@ from django.utils import timezone
 
 from dashboard.account import change_mails, password_mails, sign_in_history
 from dashboard.account.sessions import SessionStore, prune_session_details
+from dashboard.alerts.delivery.api_events import (
+    schedule_event_deliveries,
+    tenants_with_new_events,
+)
 from dashboard.alerts.delivery.queue import attempt_delivery, repair_due_times
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.member_notifications import notify_members
@@ -35,7 +39,7 @@ from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
 from proxyapi.gateway.idempotency import prune_stored_answers
 from proxyapi.gateway.quotes import prune_quotes
-from proxyapi.gateway.request_log import prune_request_log
+from proxyapi.gateway.request_log import prune_events, prune_request_log
 from proxyapi.tasks import dispatch_charge_task, quote_draft_task, reconcile_charge_task
 
 
@@ -73,9 +77,18 @@ def deliver_alert(delivery_id: str) -> None:
     attempt_delivery(UUID(delivery_id))
 
 
+@shared_task(expires=30)
+def send_events(tenant_id: str) -> None:
+    for delivery in schedule_event_deliveries(UUID(tenant_id)):
+        deliver_alert.delay(str(delivery.pk))
+
+
 @shared_task
 def deliver_due_alerts() -> None:
+    """Runs every 10 seconds."""
     repair_due_times()
+    for tenant_id in tenants_with_new_events():
+        send_events.delay(str(tenant_id))
     for delivery_id in Delivery.objects.due(timezone.now()).values_list("pk", flat=True)[:200]:
         deliver_alert.delay(str(delivery_id))
 
@@ -162,9 +175,11 @@ def prune_sign_ins() -> None:
 
 @shared_task
 def prune_gateway_requests() -> None:
-    """Runs four times a day; deletes logged requests after `GATEWAY_LOG_DAYS`, and the answers that
-    are kept for idempotency keys, and quotes, after two days."""
+    """Runs four times a day; deletes logged requests after `GATEWAY_LOG_DAYS`, events after
+    `GATEWAY_EVENT_DAYS`, and quotes and the answers that are kept for idempotency keys after two
+    days."""
     prune_request_log()
+    prune_events()
     prune_stored_answers()
     prune_quotes()
 

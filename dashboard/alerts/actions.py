@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -14,6 +15,7 @@ from dashboard.alerts.delivery import webhook
 from dashboard.alerts.delivery.chat_messages import guess_webhook_format
 from dashboard.alerts.delivery.errors import DeliveryFailed
 from dashboard.models import (
+    ALERTS,
     AlertEvent,
     AlertKind,
     AlertRule,
@@ -33,6 +35,7 @@ from dashboard.shared.notices import schedule_deliveries
 from dashboard.shared.roles import Permission
 from proxyapi import throttle
 from proxyapi.events import EventType, publish_event
+from proxyapi.models import ApiEvent
 from proxyapi.refusals import BY_OTHERS, Refusal, StaleData, format_credits
 
 DUPLICATE_THRESHOLD = "This threshold already exists."
@@ -48,6 +51,7 @@ TOO_MANY = (
     "Too many alerts were sent again within a minute. Nothing was sent. Try again in {wait} s."
 )
 WEBHOOK_WAS_REMOVED = "Nothing was sent: the webhook of this delivery was removed."
+WEBHOOK_IS_DISABLED = "Nothing was sent: the webhook of this delivery is disabled. Enable it first."
 MAX_WEBHOOKS = 5
 TOO_MANY_WEBHOOKS = f"A team has at most {MAX_WEBHOOKS} webhooks. Remove one first."
 ALREADY_QUEUED = "Nothing was sent twice: this delivery is already being sent."
@@ -150,10 +154,17 @@ def add_alert_rule(*, by: Membership, kind: AlertKind, threshold: Decimal) -> Al
     return rule
 
 
-def add_webhook(*, by: Membership, url: str, message_format: str = "", name: str = "") -> str:
-    """Send alerts to `url`, too; return the signing secret, which is shown only once, or "" for the
-    format of a chat. Without a format the host decides. An address that was added before gets
-    the format, a new secret, and the name, if there is one.
+def add_webhook(
+    *,
+    by: Membership,
+    url: str,
+    message_format: str = "",
+    name: str = "",
+    event_types: Sequence[str] = (),
+) -> str:
+    """Send alerts, and events of these types, to `url`, too; return the signing secret, which is
+    shown only once, or "" for the format of a chat. Without a format the host decides. An address
+    that was added before gets the format, a new secret, and name and types, if there are any.
 
     Raises `Refusal` if the host is not allowed. The name is resolved before the transaction,
     because a transaction on SQLite blocks all other writers.
@@ -164,11 +175,17 @@ def add_webhook(*, by: Membership, url: str, message_format: str = "", name: str
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
     message_format = message_format or guess_webhook_format(parsed.host)
-    return save_webhook(by, url, WebhookFormat(message_format), name)
+    return save_webhook(by, url, WebhookFormat(message_format), name, event_types)
 
 
 @transaction.atomic
-def save_webhook(by: Membership, url: str, message_format: WebhookFormat, name: str) -> str:
+def save_webhook(
+    by: Membership,
+    url: str,
+    message_format: WebhookFormat,
+    name: str,
+    event_types: Sequence[str],
+) -> str:
     check_permission(by, Permission.MANAGE_MONEY)
     # Two concurrent presses must not exceed the limit or add an address twice.
     Team.objects.select_for_update(no_key=True).get(pk=by.team_id)
@@ -176,14 +193,55 @@ def save_webhook(by: Membership, url: str, message_format: WebhookFormat, name: 
     hook = hooks.filter(url=url).first()
     if hook is None and hooks.count() >= MAX_WEBHOOKS:
         raise Refusal(TOO_MANY_WEBHOOKS, field="url")
-    hook = hook or AlertWebhook(team=by.team, url=url)
+    if hook is None:
+        hook = AlertWebhook(team=by.team, url=url)
+        hook.event_position = ApiEvent.objects.number_new(by.team.tenant_id)
     hook.message_format, hook.name = message_format, name or hook.name
+    hook.event_types = list(event_types) or hook.event_types
     secret = webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
+    hook.previous_until = hook.failing_since = hook.disabled_at = None
     hook.save()
     after = {**webhook_audit_details(hook), "format": message_format}
     record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
     return secret if message_format == WebhookFormat.JSON else ""
+
+
+@transaction.atomic
+def update_webhook(
+    *, by: Membership, hook: AlertWebhook, name: str, event_types: Sequence[str]
+) -> None:
+    check_permission(by, Permission.MANAGE_MONEY)
+    before = webhook_audit_details(hook)
+    hook.name, hook.event_types = name, list(event_types)
+    hook.save(update_fields=["name", "event_types"])
+    after = webhook_audit_details(hook)
+    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, before=before, after=after)
+
+
+@transaction.atomic
+def rotate_webhook_secret(*, by: Membership, hook: AlertWebhook) -> str:
+    """Return a new secret, which is shown only once; the one before signs for a day as well."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    hook = AlertWebhook.objects.select_for_update().get(pk=hook.pk)
+    before, new = webhook.decrypt_webhook_secrets(hook)[0], webhook.generate_webhook_secret()
+    webhook.encrypt_webhook_secret(hook, f"{new} {before}")
+    hook.previous_until = timezone.now() + webhook.BOTH_SECRETS_SIGN_FOR
+    hook.save(update_fields=["ciphertext", "previous_until"])
+    after = {**webhook_audit_details(hook), "old_value_until": hook.previous_until}
+    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
+    return new
+
+
+@transaction.atomic
+def enable_webhook(*, by: Membership, hook: AlertWebhook) -> None:
+    """Send to it again what happens from now on."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    hook.event_position = ApiEvent.objects.number_new(by.team.tenant_id)
+    hook.failing_since = hook.disabled_at = None
+    hook.save(update_fields=["event_position", "failing_since", "disabled_at"])
+    after = {**webhook_audit_details(hook), "active": True}
+    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
 
 
 @transaction.atomic
@@ -194,8 +252,10 @@ def remove_webhook(*, by: Membership, hook: AlertWebhook) -> None:
     hook.delete()
 
 
-def webhook_audit_details(hook: AlertWebhook) -> dict[str, str]:
-    return {"name": hook.name, "host": hook.host} if hook.name else {"host": hook.host}
+def webhook_audit_details(hook: AlertWebhook) -> dict[str, Any]:
+    name = {"name": hook.name} if hook.name else {}
+    events = {} if hook.event_types == [ALERTS] else {"events": ", ".join(hook.event_types)}
+    return {**name, "host": hook.host, **events}
 
 
 @transaction.atomic
@@ -232,9 +292,12 @@ def resend_delivery(*, by: Membership, delivery: Delivery) -> None:
     Raises `Refusal` if it is queued already or its webhook was removed, `TooManyAttempts`.
     """
     check_permission(by, Permission.MANAGE_MONEY)
-    is_post = delivery.channel == DeliveryChannel.WEBHOOK
-    if is_post and webhook.find_delivery_webhook(delivery) is None:
-        raise Refusal(WEBHOOK_WAS_REMOVED)
+    if delivery.channel == DeliveryChannel.WEBHOOK:
+        hook = webhook.find_delivery_webhook(delivery)
+        if hook is None:
+            raise Refusal(WEBHOOK_WAS_REMOVED)
+        if hook.disabled_at is not None:
+            raise Refusal(WEBHOOK_IS_DISABLED)
     throttle.count_attempt({f"alert-resends-of-team:{by.team_id}": RESENDS_PER_MINUTE}, TOO_MANY)
     # The condition lets one of two concurrent presses through.
     ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=DeliveryState.DUE)

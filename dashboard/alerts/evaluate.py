@@ -15,9 +15,11 @@ from django.utils import timezone
 
 from dashboard.alerts.declaration import AlertFinding, AlertKindSpec
 from dashboard.alerts.kinds import ALERT_KINDS
-from dashboard.models import AlertEvent, AlertRule, Delivery, Team
+from dashboard.models import AlertEvent, AlertKind, AlertRule, Delivery, Team
 from dashboard.shared.notices import schedule_deliveries
 from proxyapi.events import EventType, publish_event
+from proxyapi.models import Account, ApiEvent, ApiEventType
+from proxyapi.models.account import amount_text
 
 
 def evaluate_team(team_id: UUID, *, slow: bool = False) -> list[Delivery]:
@@ -99,7 +101,21 @@ def create_alert(team: Team, finding: AlertFinding) -> list[Delivery]:
                 text=finding.text[:400],
                 url=finding.url,
             )
+            if finding.rule.kind == AlertKind.BALANCE:
+                record_low_credits(team, event)
             publish_event(team.tenant_id, EventType.ALERT, event.pk)
             return schedule_deliveries(event)
     except IntegrityError:
         return []
+
+
+def record_low_credits(team: Team, event: AlertEvent) -> None:
+    """Write the event for scripts, in the caller's transaction."""
+    account = Account.objects.get(pk=event.subject)
+    data = {
+        "account": account.pk,
+        "balance": amount_text(account.balance),
+        "threshold": amount_text(event.threshold),
+        "url": event.link,
+    }
+    ApiEvent.objects.record(ApiEventType.CREDITS_LOW, event.pk, data, tenant_id=team.tenant_id)

@@ -11,11 +11,15 @@ from django.forms import BoundField
 
 from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
 from dashboard.alerts.kinds import ALERT_KINDS
-from dashboard.models import AlertRule, AlertWebhook, WebhookFormat
+from dashboard.models import ALERTS, AlertRule, AlertWebhook, WebhookFormat
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
+from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from dashboard.shared.text_validation import reject_invisible
 from dashboard.shared.typed_numbers import TypedNumberField
+from proxyapi.models import ApiEventType
 
+ALERTS_LABEL = "alerts, as their rules say"
+NO_EVENT = "Choose at least one event. To get none, remove the webhook."
 THRESHOLD_OUT_OF_RANGE = "Enter a whole number from {least:,} to {most:,}."
 RULE_CHECKBOXES = ("active", "by_email", "by_webhook")
 
@@ -131,6 +135,18 @@ class NewAlertRuleForm(PortalForm):
         return threshold
 
 
+class EventTypesField(forms.MultipleChoiceField):
+    """The types of events that a webhook gets, and the alerts of the rules as one of them."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label="Events",
+            required=False,
+            choices=[(ALERTS, ALERTS_LABEL), *ApiEventType.choices],
+            widget=forms.CheckboxSelectMultiple,
+        )
+
+
 class WebhookForm(PortalForm):
     url = forms.URLField(
         label="Address",
@@ -157,6 +173,29 @@ class WebhookForm(PortalForm):
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
     )
 
+    event_types = EventTypesField()
+
     def __init__(self, data: Any = None) -> None:
-        super().__init__(data, use_required_attribute=False)
+        initial = {"event_types": [ALERTS]}
+        super().__init__(data, initial=initial, use_required_attribute=False)
         reject_invisible(self.fields["name"])
+
+
+class EditWebhookForm(PortalForm):
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=AlertWebhook._meta.get_field("name").max_length,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    event_types = EventTypesField()
+
+    def __init__(self, hook: AlertWebhook, data: Any = None) -> None:
+        super().__init__(data, initial={"name": hook.name, "event_types": hook.event_types})
+        self.fields["event_types"].required = True
+        self.fields["event_types"].error_messages["required"] = NO_EVENT
+        reject_invisible(self.fields["name"])
+
+
+class RotateWebhookForm(RecentAuthenticationForm):
+    confirmation_purpose = "to rotate the secret"

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from dashboard.alerts.forms import AlertRulesForm, WebhookForm
 from dashboard.models import (
+    ALERTS,
     AlertEvent,
     AlertKind,
     AlertRule,
@@ -72,7 +73,7 @@ def load_delivery(reader: Membership) -> dict[str, Any]:
     """Four queries."""
     return {
         **load_delivery_log(reader),
-        "form": WebhookForm(),
+        "new_webhook": WebhookForm(),
         "recipients": [member.user.first_name for member in load_money_managers(reader.team)],
     }
 
@@ -101,10 +102,18 @@ def load_webhooks(reader: Membership) -> list[dict[str, Any]]:
     return [
         {
             "hook": hook,
+            "events": describe_event_types(hook),
             "newest": build_delivery_row(deliveries[hook.newest_id]) if hook.newest_id else None,
         }
         for hook in hooks
     ]
+
+
+def describe_event_types(hook: AlertWebhook) -> str:
+    """Such as "Alerts and 3 types of events"."""
+    chosen = len([name for name in hook.event_types if name != ALERTS])
+    events = f"{chosen} type{'' if chosen == 1 else 's'} of events" if chosen else ""
+    return " and ".join(filter(None, ["Alerts" if ALERTS in hook.event_types else "", events]))
 
 
 def build_delivery_row(row: Delivery) -> dict[str, Any]:

@@ -17,6 +17,17 @@ urlpatterns = [
         name="alert-delivery-resends",
     ),
     path("alerts/webhooks/", views.add_webhook, name="alert-webhooks"),
+    path("alerts/webhooks/<uuid:webhook_id>/", views.EditWebhook.as_view(), name="alert-webhook"),
+    path(
+        "alerts/webhooks/<uuid:webhook_id>/rotations/",
+        views.RotateWebhook.as_view(),
+        name="alert-webhook-rotations",
+    ),
+    path(
+        "alerts/webhooks/<uuid:webhook_id>/activations/",
+        views.enable_webhook,
+        name="alert-webhook-activations",
+    ),
     path(
         "alerts/webhooks/<uuid:webhook_id>/removals/",
         views.remove_webhook,

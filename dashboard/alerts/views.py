@@ -9,16 +9,23 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard.alerts import actions, pages
-from dashboard.alerts.forms import AlertRulesForm, NewAlertRuleForm, WebhookForm
+from dashboard.alerts.forms import (
+    AlertRulesForm,
+    EditWebhookForm,
+    NewAlertRuleForm,
+    RotateWebhookForm,
+    WebhookForm,
+)
 from dashboard.models import AlertKind
 from dashboard.shared.access import check_permission, fetch_delivery, fetch_webhook
-from dashboard.shared.dialogs import DialogView
+from dashboard.shared.dialogs import ConfirmedDialog, DialogView
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.roles import Permission
@@ -128,7 +135,7 @@ def add_webhook(request: TeamRequest) -> HttpResponse:
                 messages.success(request, "Webhook saved.")
                 return redirect("alert-deliveries")
     context = pages.load_delivery(request.membership)
-    context |= {"secret": secret} if secret else {"form": form}
+    context |= {"secret": secret} if secret else {"new_webhook": form}
     return render(request, DELIVERY_TEMPLATE, context, status=422 if form.errors else 200)
 
 
@@ -137,6 +144,54 @@ def remove_webhook(request: TeamRequest, webhook_id: UUID) -> HttpResponse:
     hook = fetch_webhook(request, webhook_id)
     actions.remove_webhook(by=request.membership, hook=hook)
     messages.success(request, "Webhook removed.")
+    return redirect("alert-deliveries")
+
+
+class WebhookDialog(DialogView):
+    page_template, back = DELIVERY_TEMPLATE, "alert-deliveries"
+
+    def fetch(self, webhook_id: UUID) -> None:
+        self.hook = fetch_webhook(self.request, webhook_id)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"hook": self.hook}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return pages.load_delivery(self.by)
+
+
+class EditWebhook(WebhookDialog):
+    template_name = "alerts/_edit_webhook.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return EditWebhookForm(self.hook, data)
+
+    def save(self, form: PortalForm) -> str:
+        actions.update_webhook(by=self.by, hook=self.hook, **form.cleaned_data)
+        return "Webhook saved."
+
+
+class RotateWebhook(WebhookDialog, ConfirmedDialog):
+    template_name = "alerts/_rotate_webhook.html"
+
+    def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
+        return RotateWebhookForm(self.request, data)
+
+    def save(self, form: PortalForm) -> str:
+        self.secret = actions.rotate_webhook_secret(by=self.by, hook=self.hook)
+        return ""
+
+    @method_decorator(sensitive_variables("context"))
+    def answer_saved(self) -> HttpResponse:
+        context = {**pages.load_delivery(self.by), "secret": self.secret}
+        return render(self.request, DELIVERY_TEMPLATE, context)  # no answer is stored by a browser
+
+
+@require_POST
+def enable_webhook(request: TeamRequest, webhook_id: UUID) -> HttpResponse:
+    hook = fetch_webhook(request, webhook_id)
+    actions.enable_webhook(by=request.membership, hook=hook)
+    messages.success(request, "Webhook enabled. It gets what happens from now on.")
     return redirect("alert-deliveries")
 
 

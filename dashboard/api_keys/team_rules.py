@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from allauth.account.adapter import get_adapter
 from django.conf import settings
@@ -98,6 +99,21 @@ class PortalTeamRules:
             by, row = load_owner(key), lock_pending_request(approval)
             close_request(by, row, ApprovalDecision.WITHDRAWN, WITHDRAWN)
         return True
+
+    def find_event_readers(self, keys: Collection[ApiKey]) -> dict[UUID, bool]:
+        members = Membership.objects.filter(
+            user__in={key.owner_id for key in keys},
+            user__is_active=True,
+            team__tenant__in={key.tenant_id for key in keys},
+            team__tenant__suspended_at=None,
+        ).select_related("team")
+        by_owner = {(row.team.tenant_id, row.user_id): row for row in members}
+        readers = {}
+        for key in keys:
+            member = by_owner.get((key.tenant_id, key.owner_id))
+            if member is not None and has_permission(member, Permission.VIEW):
+                readers[key.pk] = has_permission(member, Permission.MANAGE_MONEY)
+        return readers
 
     def client_ip(self, scope: Mapping[str, Any]) -> str:
         request = HttpRequest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dashboard.models.alert import (
+    ALERTS,
     AlertEvent,
     AlertKind,
     AlertRule,

@@ -18,6 +18,9 @@ from django.utils import timezone
 
 from dashboard.models.membership import Membership, Team
 from dashboard.models.notification import NotificationKind
+from proxyapi.models import ApiEvent
+
+ALERTS = "alert"  # among the event types of a webhook
 
 
 class AlertKind(models.TextChoices):
@@ -94,6 +97,14 @@ class AlertEvent(models.Model):
     title = models.CharField(max_length=160)
     text = models.CharField(max_length=400, blank=True)
     url = models.CharField(max_length=200, blank=True, help_text="Page of the portal to open.")
+    api_event = models.OneToOneField(
+        ApiEvent,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="What webhooks are told of; such a row is no alert and listed nowhere.",
+    )
     happened_at = models.DateTimeField(default=timezone.now)
 
     objects = AlertEventQuerySet.as_manager()
@@ -210,9 +221,13 @@ class WebhookFormat(models.TextChoices):
     TEAMS = "teams", "Microsoft Teams"
 
 
+def default_event_types() -> list[str]:
+    return [ALERTS]
+
+
 class AlertWebhook(models.Model):
-    """A URL that a team's alerts are posted to, and the encrypted secret that signs them; the
-    formats of chats have no signature."""
+    """A URL that a team's alerts and the events it chose are posted to, and the encrypted secret
+    that signs them; the formats of chats have no signature."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, models.CASCADE, related_name="webhooks")
@@ -230,7 +245,25 @@ class AlertWebhook(models.Model):
         db_default="",
         help_text="For people, if several have the same host.",
     )
+    event_types = models.JSONField(
+        default=default_event_types,
+        db_default=[ALERTS],
+        help_text="Of the API's events, and “alert” for the alerts of the rules.",
+    )
+    event_position = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Of the last event that it was given or did not want."
+    )
+    # While it is rotated, the secret before follows the new one, after a space.
     ciphertext = models.BinaryField()
+    previous_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until when the secret before signs as well."
+    )
+    failing_since = models.DateTimeField(
+        null=True, blank=True, help_text="The first failure since the last delivery."
+    )
+    disabled_at = models.DateTimeField(
+        null=True, blank=True, help_text="From then on nothing is sent, as it failed for days."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
@@ -12,6 +13,8 @@ from dashboard.shared import enqueue
 from dashboard.shared.audit_log import AuditActor, record_audit_event
 from proxyapi.charges import withdraw_draft_charge
 from proxyapi.events import EventType, publish_event
+from proxyapi.models import ApiEvent, ApiEventType, ChargeState
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import StaleData
 
 ALREADY_DECIDED = "This request is already decided. Nothing was changed."
@@ -20,6 +23,21 @@ DECISION_ACTIONS = {
     ApprovalDecision.DECLINED: AuditAction.APPROVAL_REQUEST_DECLINE,
     ApprovalDecision.STALE: AuditAction.APPROVAL_REQUEST_EXPIRE,
     ApprovalDecision.WITHDRAWN: AuditAction.APPROVAL_REQUEST_WITHDRAW,
+}
+
+
+DECISION_EVENTS = {
+    ApprovalDecision.APPROVED: ApiEventType.APPROVAL_APPROVED,
+    ApprovalDecision.DECLINED: ApiEventType.APPROVAL_DECLINED,
+    ApprovalDecision.STALE: ApiEventType.APPROVAL_EXPIRED,
+    ApprovalDecision.WITHDRAWN: ApiEventType.APPROVAL_CANCELLED,
+}
+# By the state of the charge that was approved.
+OUTCOME_EVENTS = {
+    ChargeState.UNKNOWN: ApiEventType.APPROVAL_SENT,
+    ChargeState.CONFIRMED: ApiEventType.APPROVAL_SENT,
+    ChargeState.MATCHED: ApiEventType.APPROVAL_SENT,
+    ChargeState.REFUSED: ApiEventType.APPROVAL_FAILED,
 }
 
 
@@ -89,8 +107,39 @@ def save_request_decision(
         hold=str(charge.hold),
         exceeded=exceeded,
     )
+    record_approval_event(approval, DECISION_EVENTS[decision])
     publish_event(charge.tenant_id, EventType.BUDGET, approval.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     if charge.job_id:
         publish_event(charge.tenant_id, EventType.JOB, charge.job_id)
     return approval
+
+
+def record_approval_event(approval: ApprovalRequest, event_type: ApiEventType) -> None:
+    """Write an event of the request, in the caller's transaction."""
+    charge = approval.charge
+    ApiEvent.objects.record(
+        event_type,
+        approval.pk,
+        {
+            "approval": approval.pk,
+            "charge": charge.pk,
+            "operation": charge.operation,
+            "price": amount_text(charge.price),
+            "url": f"{settings.PORTAL_URL}{approval_page_url(approval)}",
+        },
+        tenant_id=charge.tenant_id,
+        member_id=approval.member_id,
+        api_key_id=charge.api_key_id,
+    )
+
+
+def record_outcome(event: ApiEvent, **_: object) -> None:
+    """Receiver of `event_recorded`: what became of a charge that was approved."""
+    if event.event_type not in (ApiEventType.CHARGE_UNKNOWN, ApiEventType.CHARGE_SETTLED):
+        return
+    outcome = OUTCOME_EVENTS.get(event.data["state"])
+    approved = ApprovalRequest.objects.filter(decision=ApprovalDecision.APPROVED)
+    approval = approved.filter(charge=event.data["charge"]).select_related("charge").first()
+    if approval is not None and outcome is not None:
+        record_approval_event(approval, outcome)

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from dashboard.models import ApprovalRequest, AuditAction, Budget, Membership
 from dashboard.shared import enqueue
+from dashboard.shared.approvals import record_approval_event
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.budget_usage import (
     ApprovalRequired,
@@ -38,7 +39,7 @@ from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
 from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import ApiKey, Charge, Job, JobState, Token, Upload
+from proxyapi.models import ApiEventType, ApiKey, Charge, Job, JobState, Token, Upload
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
     AlreadyInProgress,
@@ -210,6 +211,7 @@ def request_approval(
     if exceeded_rule is not None:
         after["second_person_above"] = amount_text(exceeded_rule)
     record_audit_event(by, AuditAction.APPROVAL_REQUEST_CREATE, request.pk, after=after)
+    record_approval_event(request, ApiEventType.APPROVAL_REQUESTED)
     publish_event(charge.tenant_id, EventType.BUDGET, request.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, by.team_id)
     return request

@@ -13,6 +13,7 @@ from proxyapi import redis_client
 
 log = logging.getLogger(__name__)
 EVALUATE_ALERTS_TASK = "dashboard.tasks.evaluate_alerts"
+SEND_EVENTS_TASK = "dashboard.tasks.send_events"
 DELIVER_ALERT_TASK = "dashboard.tasks.deliver_alert"
 RESET_MAIL_TASK = "dashboard.tasks.send_password_reset"
 ROTATE_KEYS_TASK = "dashboard.tasks.rotate_keys"

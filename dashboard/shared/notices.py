@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from dashboard.models import (
+    ALERTS,
     AlertEvent,
     AlertWebhook,
     Delivery,
@@ -56,6 +57,7 @@ def schedule_deliveries(event: AlertEvent, to: Sequence[User] = ()) -> list[Deli
         rows += [
             build_delivery(event, DeliveryChannel.WEBHOOK, hook.host, hook)
             for hook in AlertWebhook.objects.filter(team=event.team_id).order_by("created_at")
+            if hook.disabled_at is None and (rule is None or ALERTS in hook.event_types)
         ]
     return Delivery.objects.bulk_create(rows)
 

@@ -18,6 +18,7 @@ FORM_PAGES = {
     "alert-delivery-resends": "alert-deliveries",
     "alert-tests": "alert-deliveries",
     "alert-webhooks": "alert-deliveries",
+    "alert-webhook-activations": "alert-deliveries",
     "alert-webhook-removals": "alert-deliveries",
     "allowed-domain-removals": "security",
     "allowed-domains": "security",

@@ -32,6 +32,7 @@ from proxyapi.gateway.call import Call, waiting_time
 from proxyapi.gateway.charging import charge, charge_answer
 from proxyapi.gateway.document import show_document
 from proxyapi.gateway.endings import ChargeEndings
+from proxyapi.gateway.event_stream import EventStreamResponse, EventStreams, open_stream
 from proxyapi.gateway.forwarding import Service
 from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_answer
 from proxyapi.gateway.refusals import answer_of_refusal
@@ -57,11 +58,13 @@ HTTP_ERRORS = {
 
 
 class Gateway:
-    """What all requests of a process share: turns, and the charges whose end is awaited."""
+    """What all requests of a process share: turns, the charges whose end is awaited, and event
+    streams."""
 
     def __init__(self) -> None:
         self.service = Service(Turns())
         self.endings = ChargeEndings()
+        self.streams = EventStreams()
 
     async def call_operation(self, request: Request, operation: Operation) -> Response:
         """Answer one call of the service's API."""
@@ -144,6 +147,17 @@ class Gateway:
             answer = answer_of_refusal(refusal, None)
         return respond(request, answer, None, "_charges")
 
+    async def stream_events(self, request: Request) -> Response:
+        """GET /_events: the events that the key's owner may see, as they happen."""
+        try:
+            value = access.bearer_value(request)
+            client_ip = team_rules().client_ip(request.scope)
+            key = await in_thread(access.authenticate, value, client_ip)
+            stream = await in_thread(open_stream, key, value, client_ip, request)
+        except (GatewayRefusal, Refusal) as refusal:
+            return respond(request, answer_of_refusal(refusal, None), None, "_events")
+        return EventStreamResponse(self.streams, stream)
+
 
 def charge_of_key(key: ApiKey, charge_id: UUID, is_cancelled: bool) -> Answer:
     rows = Charge.objects.select_related("job", "account", "token")
@@ -191,9 +205,10 @@ def create_app() -> Starlette:
         Route(f"{API_PATH}/_quotes", gateway.call_quotes, methods=["POST"]),
         Route(f"{API_PATH}/_quotes/{{id}}", gateway.call_quotes, methods=["GET"]),
     ]
+    events = Route(f"{API_PATH}/_events", gateway.stream_events, methods=["GET"])
     document = Route(f"{API_PATH}/openapi.json", show_document, methods=["GET"])
     app = Starlette(
-        routes=[*routes, own, *quoting, *build_site_routes(respond), document],
+        routes=[*routes, own, *quoting, *build_site_routes(respond), events, document],
         exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
     )
     app.router.redirect_slashes = False

@@ -5,14 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseTrouble
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.gateway.answers import error_code
 from proxyapi.gateway.call import Call
-from proxyapi.models import GatewayRequest
+from proxyapi.models import ApiEvent, GatewayRequest
 from proxyapi.upstream.reply import Answer
 
 log = logging.getLogger(__name__)
@@ -52,6 +54,15 @@ def milliseconds(seconds: float) -> int:
 def prune_request_log() -> None:
     """Delete rows older than the setting `GATEWAY_LOG_DAYS`, some at a time."""
     oldest = timezone.now() - timedelta(days=settings.GATEWAY_LOG_DAYS)
-    old = GatewayRequest.objects.filter(received_at__lt=oldest).order_by("received_at")
+    prune(GatewayRequest.objects.filter(received_at__lt=oldest).order_by("received_at"))
+
+
+def prune_events() -> None:
+    """Delete events older than the setting `GATEWAY_EVENT_DAYS`, with their deliveries."""
+    oldest = timezone.now() - timedelta(days=settings.GATEWAY_EVENT_DAYS)
+    prune(ApiEvent.objects.filter(happened_at__lt=oldest).order_by("happened_at"))
+
+
+def prune(old: QuerySet[Any]) -> None:
     while ids := list(old.values_list("pk", flat=True)[:PRUNED_AT_ONCE]):
-        GatewayRequest.objects.filter(pk__in=ids).delete()
+        old.model._default_manager.filter(pk__in=ids).delete()

@@ -5,10 +5,11 @@ The proxy knows no team; the setting `GATEWAY_TEAM_RULES` names the class of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -57,6 +58,10 @@ class TeamRules(Protocol):
 
     def withdraw(self, key: ApiKey, charge: Charge) -> bool:
         """Withdraw the approval request of a charge; return whether there was one."""
+
+    def find_event_readers(self, keys: Collection[ApiKey]) -> dict[UUID, bool]:
+        """Of these the ids of the keys whose owner may read events now: those of the whole team if
+        True, else what the owner and their keys did."""
 
     def client_ip(self, scope: Mapping[str, Any]) -> str:
         """The address of the client of an ASGI request, behind the proxies that are trusted; empty

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from proxyapi.api_event_types import ApiEventType
 from proxyapi.models.account import Account, AccountPlan
 from proxyapi.models.api_call import ApiCall, CallOutcome
+from proxyapi.models.api_event import ApiEvent, event_recorded
 from proxyapi.models.api_key import ApiKey, KeyScope
 from proxyapi.models.auto_top_up import AutoTopUp, CreditPack, TopUpType
 from proxyapi.models.balance_rebase import BalanceRebase

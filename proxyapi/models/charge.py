@@ -24,12 +24,13 @@ from decimal import Decimal
 from typing import Self
 
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi import upstream_address
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
+from proxyapi.models.api_event import record_charge_event
 from proxyapi.models.api_key import ApiKey
 from proxyapi.models.job import Job
 from proxyapi.models.tenant import Tenant
@@ -162,12 +163,15 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
             self.filter(pk=charge.pk, refund_owed_at=None).update(refund_owed_at=now)
 
     def transition(self, charge: Charge, to: ChargeState, **fields: object) -> bool:
-        """Make one transition by conditional update; return False if another process was faster."""
-        if to not in CHARGE_TRANSITIONS[ChargeState(charge.state)]:
+        """Make one transition by conditional update, with its event; return False if another
+        process was faster."""
+        if to not in CHARGE_TRANSITIONS[before := ChargeState(charge.state)]:
             raise ValueError(f"a charge does not go from {charge.state} to {to}")
-        moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
-        if moved:
-            charge.reload()
+        with transaction.atomic(savepoint=False):
+            moved = self.filter(pk=charge.pk, state=before).update(state=to, **fields)
+            if moved:
+                charge.reload()
+                record_charge_event(charge, before)
         return bool(moved)
 
 

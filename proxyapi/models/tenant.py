@@ -26,6 +26,10 @@ class Tenant(models.Model):
     suspended_by = models.CharField(max_length=254, blank=True, help_text="A name.")
     suspension_reason = models.CharField(max_length=300, blank=True)
 
+    last_event = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="The last position that an event of the API was given."
+    )
+
     class Meta:
         constraints = [
             models.CheckConstraint(

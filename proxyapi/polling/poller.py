@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from random import SystemRandom
 from threading import Event as Alarm
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import QuerySet, Sum
 from django.db.models.functions import Least
 from django.utils import timezone
 
@@ -19,13 +21,19 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, StatusReading
 from proxyapi.models import (
     Account,
+    ApiEvent,
+    ApiEventType,
     Charge,
     Job,
+    JobKind,
     JobOrigin,
     JobState,
     PolledAnswer,
     RenderDurations,
 )
+from proxyapi.models.account import amount_text
+from proxyapi.models.charge import CHARGED_STATES
+from proxyapi.operations import get_operation
 from proxyapi.polling import circuit_breaker
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import (
@@ -49,6 +57,13 @@ STALE_FAILURE_WINDOW_S = 60.0
 POLLING_STOPPED_TEXT = (
     "Still {word} after 30 days, so status checks stopped. Use “Check again” to check it."
 )
+JOB_EVENT_NAMES = {
+    JobKind.FACELESS: "video",
+    JobKind.CLIP: "clip",
+    JobKind.STORYBOARD: "storyboard",
+    JobKind.CLONE: "voice",
+    JobKind.CHARACTER: "character",
+}
 rng = SystemRandom()
 
 
@@ -199,7 +214,33 @@ def save_if_current(job: Job, fields: dict[str, object]) -> bool:
     saved = current_run(job).update(**fields)
     if saved and fields.get("state") == JobState.FAILED:
         Charge.objects.mark_refund_owed(job, timezone.now())
+    # An imported job that no poll has seen running had ended before.
+    if saved and "finished_at" in fields and (job.polled_at or not job.is_imported):
+        record_end(job, fields)
     return bool(saved)
+
+
+def record_end(job: Job, fields: Mapping[str, object]) -> None:
+    """Write the event of the end of the run, in the caller's transaction."""
+    paid = Charge.objects.filter(job=job, state__in=CHARGED_STATES, refunded_at=None)
+    operation = get_operation(KINDS[job.kind].read_operation)
+    ApiEvent.objects.record(
+        ApiEventType(f"{JOB_EVENT_NAMES[JobKind(job.kind)]}.{fields['state']}"),
+        job.pk,
+        {
+            "job": job.pk,
+            "resource": job.remote_id,
+            "credits": amount_text(paid.aggregate(sum=Sum("cost"))["sum"] or Decimal(0)),
+            "failure_code": fields.get("failure_code") or None,
+            "url": f"/api/v2{operation.path}".format(
+                **{operation.path_parameters[0]: job.remote_id}
+            ),
+        },
+        tenant_id=job.tenant_id,
+        occurrence=str(fields["finished_at"]),
+        member_id=job.member_id,
+        api_key_id=job.api_key_id,
+    )
 
 
 def final_changes(reading: StatusReading) -> dict[str, object]:

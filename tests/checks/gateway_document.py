@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from proxyapi.api_event_types import ApiEventType
 from proxyapi.operations import OPERATIONS, Operation
 from proxyapi.sandbox.app import create_app
 from tests.checks.gateway_site_routes import SITE_SCHEMAS, describe_site_routes
@@ -172,6 +173,7 @@ def build_document(described: Json) -> Json:
     paths["/_charges/{id}"] = describe_charge_routes()
     paths |= describe_quote_routes()
     paths |= describe_site_routes()
+    paths["/_events"] = describe_event_stream()
     schemas = {
         **described["components"]["schemas"],
         "Charge": CHARGE_SHAPE,
@@ -309,6 +311,39 @@ def describe_quote_routes() -> Json:
                 | references("responses", ("401", "403", "404", "409")),
             }
         },
+    }
+
+
+def describe_event_stream() -> Json:
+    """GET of the events, which the service does not have."""
+    types = {"type": "array", "items": {"enum": ApiEventType.values}}
+    sent = "Each message has an id, its type as event, and as data JSON: id, type, timestamp, data."
+    return {
+        "get": {
+            "tags": ["Events"],
+            "operationId": "events.stream",
+            "summary": "Events as they happen, as Server-Sent Events",
+            "parameters": [
+                {
+                    "name": "types",
+                    "in": "query",
+                    "schema": types,
+                    "style": "form",
+                    "explode": False,
+                    "description": "Without it all.",
+                },
+                {
+                    "name": "Last-Event-ID",
+                    "in": "header",
+                    "schema": TEXT,
+                    "description": "The id of the last message: what followed it is sent first.",
+                },
+            ],
+            "responses": {
+                "200": {"description": sent, "content": {"text/event-stream": {"schema": TEXT}}},
+                **references("responses", ("400", "401", "403")),
+            },
+        }
     }
 
 

@@ -26,10 +26,13 @@ from proxyapi.events import EventType, publish_event
 
 log = logging.getLogger(__name__)
 
-# Delays after the first attempt, the second, and so on; after the last one it is given up.
-RETRY_DELAYS = tuple(timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600))
+# Delays after the first attempt, the second, and so on; after the last one, two days later, it is
+# given up.
+RETRY_DELAYS = tuple(
+    timedelta(seconds=seconds) for seconds in (30, 120, 600, 3600, 21600, 86400, 86400)
+)
 ATTEMPT_LEASE = timedelta(minutes=2)
-MAX_DUE_AHEAD = timedelta(hours=7)  # longer than any delay
+MAX_DUE_AHEAD = timedelta(hours=25)  # longer than any delay
 ATTEMPTS_INTERRUPTED = "Every attempt was interrupted before it finished."
 CHANNEL_SENDERS: Mapping[str, Callable[[Delivery], int | None]] = {
     DeliveryChannel.EMAIL: email.send_alert_email,
@@ -44,7 +47,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
     if not due.update(attempts=F("attempts") + 1, due_at=now + ATTEMPT_LEASE):
         return
     deliveries = Delivery.objects.select_related(
-        "event__team__tenant", "event__rule", "event__member"
+        "event__team__tenant", "event__rule", "event__member", "event__api_event"
     )
     delivery = deliveries.get(pk=delivery_id)
     if delivery.attempts > len(RETRY_DELAYS) + 1:
@@ -66,6 +69,7 @@ def attempt_delivery(delivery_id: UUID) -> None:
         delivery.state, delivery.error = DeliveryState.DELIVERED, ""
         delivery.delivered_at = timezone.now()
         save_delivery(delivery)
+        webhook.record_webhook_success(delivery)
 
 
 def repair_due_times() -> None:
@@ -82,12 +86,14 @@ def retry_delivery_later(delivery: Delivery, error: DeliveryFailed) -> None:
     delivery.status, delivery.error = error.status, error.sentence[:200]
     delivery.due_at = timezone.now() + RETRY_DELAYS[delivery.attempts - 1]
     save_delivery(delivery)
+    webhook.record_webhook_failure(delivery, error.status)
 
 
 def give_up_delivery(delivery: Delivery, error: DeliveryFailed) -> None:
     delivery.state = DeliveryState.FAILED
     delivery.status, delivery.error = error.status, error.sentence[:200]
     save_delivery(delivery)
+    webhook.record_webhook_failure(delivery, error.status)
 
 
 def save_delivery(delivery: Delivery) -> None:

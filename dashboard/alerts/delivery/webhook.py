@@ -1,38 +1,50 @@
-"""Delivery of an alert by webhook: a message of a chat, or JSON signed as in Standard Webhooks.
+"""Delivery of an alert or an event by webhook: a message of a chat, or JSON signed as in Standard
+Webhooks.
 
     webhook-id: the event's id, the same for each attempt
     webhook-timestamp: Unix time of this attempt in seconds
-    webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"
+    webhook-signature: v1, and the base64 of HMAC-SHA256 over "id.timestamp.body"; while the secret
+        is rotated, that of the secret before as well
 
-The key is the base64 part after `whsec_` of a secret that is shown once and stored encrypted. What
-may be connected to is decided in dashboard/shared/outgoing_requests.py.
+The secret is shown once and stored encrypted. A webhook that fails for days is disabled. What may
+be connected to is decided in dashboard/shared/outgoing_requests.py.
 """
 
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 import json
 import secrets
-import time
+from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address
 from typing import Any
 
 import httpx
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from standardwebhooks import Webhook
 
 from dashboard.alerts.delivery.chat_messages import CHAT_MESSAGES
 from dashboard.alerts.delivery.errors import DeliveryFailed, Undeliverable
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertEvent, AlertWebhook, Delivery, WebhookFormat
 from dashboard.shared import outgoing_requests
+from dashboard.shared.budget_usage import load_money_managers
+from dashboard.shared.notices import notify_users
 from dashboard.shared.outgoing_requests import AddressNotAllowed, OutgoingRequestFailed
 from proxyapi.credentials import encryption
 
 SIGNING_PREFIX = "whsec_"
 TEST_WEBHOOK_TYPE = "alert.test"
 HTTP_GONE = 410
+DISABLED_AFTER = timedelta(days=3)  # of failures
+BOTH_SECRETS_SIGN_FOR = timedelta(days=1)
 WEBHOOK_REMOVED = "The webhook was removed."
+WEBHOOK_DISABLED = "The webhook is disabled."
+DISABLED_TITLE = "The webhook {name} was disabled"
+DISABLED_TEXT = "It failed for three days. Nothing is sent to it until somebody enables it again."
+GONE_TEXT = "Its host answered that the address no longer exists (410)."
 URL_UNREADABLE = "This address is not valid. It must start with https:// and name a public host."
 
 
@@ -41,6 +53,7 @@ def generate_webhook_secret() -> str:
 
 
 def encrypt_webhook_secret(hook: AlertWebhook, secret: str) -> None:
+    """Set the secret; two with a space between them while it is rotated, the new one first."""
     hook.ciphertext = encryption.encrypt(
         secret.encode(), hook.encryption_context(), encryption.load_key_ring()
     )
@@ -51,10 +64,13 @@ def post_webhook(delivery: Delivery) -> int:
     hook = find_delivery_webhook(delivery)
     if hook is None:
         raise Undeliverable(WEBHOOK_REMOVED)
+    if hook.disabled_at is not None:
+        raise Undeliverable(WEBHOOK_DISABLED)
     url, headers = parse_webhook_url(hook.url), {"content-type": "application/json"}
     if hook.message_format == WebhookFormat.JSON:
         body = webhook_payload(delivery.event)
-        headers |= webhook_headers(hook, str(delivery.event_id), int(time.time()), body)
+        id = delivery.event.api_event_id or delivery.event_id
+        headers |= webhook_headers(hook, str(id), timezone.now(), body)
     else:
         body = encode_json(CHAT_MESSAGES[WebhookFormat(hook.message_format)](delivery.event))
     try:
@@ -87,7 +103,9 @@ def delivery_error(error: OutgoingRequestFailed) -> DeliveryFailed:
 
 
 def webhook_payload(event: AlertEvent) -> bytes:
-    payload = {
+    if event.api_event is not None:
+        return encode_json(event.api_event.content)
+    payload: dict[str, Any] = {
         "id": str(event.pk),
         "type": ALERT_KINDS[event.rule.kind].webhook_type if event.rule else TEST_WEBHOOK_TYPE,
         "happened_at": event.happened_at.isoformat(),
@@ -97,6 +115,8 @@ def webhook_payload(event: AlertEvent) -> bytes:
         "threshold": f"{event.threshold.normalize():f}",
         "url": event.link,
     }
+    if event.rule is None:
+        payload["test"] = True
     return encode_json(payload)
 
 
@@ -104,17 +124,49 @@ def encode_json(payload: dict[str, Any]) -> bytes:
     return json.dumps(payload, ensure_ascii=False).encode()
 
 
-def webhook_headers(hook: AlertWebhook, id: str, at: int, body: bytes) -> dict[str, str]:
-    secret = encryption.decrypt(
-        bytes(hook.ciphertext), hook.encryption_context(), encryption.load_key_ring()
-    ).decode()
-    key = base64.b64decode(secret.removeprefix(SIGNING_PREFIX))
-    digest = hmac.new(key, f"{id}.{at}.".encode() + body, hashlib.sha256).digest()
+def webhook_headers(hook: AlertWebhook, id: str, at: datetime, body: bytes) -> dict[str, str]:
+    both = decrypt_webhook_secrets(hook)
+    is_rotated = hook.previous_until is not None and hook.previous_until > at
+    used = both if is_rotated else both[:1]
     return {
         "webhook-id": id,
-        "webhook-timestamp": str(at),
-        "webhook-signature": f"v1,{base64.b64encode(digest).decode()}",
+        "webhook-timestamp": str(int(at.timestamp())),
+        "webhook-signature": " ".join(Webhook(one).sign(id, at, body.decode()) for one in used),
     }
+
+
+def decrypt_webhook_secrets(hook: AlertWebhook) -> list[str]:
+    """The secret, and the one before if it was rotated."""
+    ring, context = encryption.load_key_ring(), hook.encryption_context()
+    return encryption.decrypt(bytes(hook.ciphertext), context, ring).decode().split()
+
+
+def record_webhook_success(delivery: Delivery) -> None:
+    if delivery.webhook_id is not None:
+        failing = AlertWebhook.objects.exclude(failing_since=None)
+        failing.filter(pk=delivery.webhook_id).update(failing_since=None)
+
+
+@transaction.atomic
+def record_webhook_failure(delivery: Delivery, status: int | None) -> None:
+    """Note a failed attempt, and disable a webhook that failed for days, or whose address is gone,
+    with a notice to who manages it."""
+    if delivery.webhook_id is None:
+        return
+    now = timezone.now()
+    working = AlertWebhook.objects.filter(pk=delivery.webhook_id, disabled_at=None)
+    working.filter(failing_since=None).update(failing_since=now)
+    if status != HTTP_GONE:
+        working = working.filter(failing_since__lte=now - DISABLED_AFTER)
+    hook = working.select_related("team").first()
+    if hook is not None and working.update(disabled_at=now):
+        notify_users(
+            hook.team,
+            [member.user for member in load_money_managers(hook.team)],
+            title=DISABLED_TITLE.format(name=hook.name or hook.host),
+            text=GONE_TEXT if status == HTTP_GONE else DISABLED_TEXT,
+            url=reverse("alert-deliveries"),
+        )
 
 
 def parse_webhook_url(address: str) -> httpx.URL:
