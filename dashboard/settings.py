@@ -241,9 +241,8 @@ ALERT_RETENTION_DAYS = env.integer("ALERT_RETENTION_DAYS", 400, 35, 3650)
 # For calls that do not charge; those that charge are kept.
 API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
 
-# The log of requests that scripts made.
+# The log of requests that scripts made, and the events for scripts and webhooks.
 GATEWAY_LOG_DAYS = env.integer("GATEWAY_LOG_DAYS", 30, 2, 3650)
-# Events for scripts and webhooks; the delivery of one takes up to three days.
 GATEWAY_EVENT_DAYS = env.integer("GATEWAY_EVENT_DAYS", 30, 7, 3650)
 GATEWAY_TEAM_RULES = "dashboard.api_keys.team_rules.PortalTeamRules"
 GATEWAY_SITE = "dashboard.reports.site.PortalSite"

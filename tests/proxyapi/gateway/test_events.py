@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
@@ -16,7 +15,9 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import Membership
+from dashboard.api_keys import team_rules
+from dashboard.budgets.actions import approve_request, decline_request
+from dashboard.models import ApprovalRequest, Membership
 from proxyapi import redis_client
 from proxyapi.charges import transitions
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
@@ -36,103 +37,21 @@ from proxyapi.models import (
 )
 from proxyapi.polling.poller import poll_job
 from tests.factories import ChargeFactory, JobFactory
-from tests.proxyapi.gateway.conftest import Script
-from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
+from tests.proxyapi.gateway.conftest import Script, Worker
+from tests.proxyapi.gateway.event_client import FROM_THE_BEGINNING, Client, read, watch
+from tests.proxyapi.scripted_upstream import (
+    ScriptedUpstream,
+    charged_response,
+    error_response,
+    make_response,
+)
 
 RENDER = ("POST", "/faceless/7/render")
-
-
-class Client:
-    """The reader of one stream: its messages and comments, and whether it has ended."""
-
-    def __init__(self, script: Script, **asked: Any) -> None:
-        headers = {"authorization": f"Bearer {script.value}", **asked.pop("headers", {})}
-        url = httpx.URL("http://reelroom/api/v2/_events", params=asked.pop("params", {}))
-        self.script, self.status, self.text, self.has_ended = script, 0, "", False
-        self.gone, self.start_headers = asyncio.Event(), dict[str, str]()
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": url.path,
-            "raw_path": url.raw_path,
-            "query_string": url.query,
-            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
-            "client": (script.peer, 4711),
-        }
-        self.task = asyncio.create_task(script.app(scope, self.receive, self.send))
-
-    async def receive(self) -> dict[str, Any]:
-        await self.gone.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: dict[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            self.start_headers = {name.decode(): text.decode() for name, text in message["headers"]}
-            return
-        self.text += message["body"].decode()
-        if not message.get("more_body"):
-            self.has_ended = True
-            self.gone.set()
-
-    async def wait(self, condition: Callable[[], object]) -> None:
-        while not condition():
-            if self.task.done():
-                self.task.result()
-                assert condition(), self.text
-                return
-            await asyncio.sleep(0.01)
-
-    async def close(self) -> None:
-        self.gone.set()
-        await self.task
-
-    @property
-    def messages(self) -> list[dict[str, Any]]:
-        """Each with the id of the message as `position`."""
-        blocks = [dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
-                  for block in self.text.split("\n\n")]  # fmt: skip
-        found = [block for block in blocks if "data" in block]
-        for block in found:
-            assert json.loads(block["data"])["type"] == block["event"]
-        return [{**json.loads(block["data"]), "position": int(block["id"])} for block in found]
-
-    @property
-    def types(self) -> list[str]:
-        return [message["type"] for message in self.messages]
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_stream, "CHECK_INTERVAL_S", 0.02)
-
-
-Story = Callable[[Client], Coroutine[Any, Any, None]]
-FROM_THE_BEGINNING = {"headers": {"last-event-id": "0"}}
-
-
-def watch(script: Script, story: Story, **asked: Any) -> Client:
-    """A stream that is open while the story happens."""
-
-    async def play() -> Client:
-        client = Client(script, **asked)
-        await client.wait(lambda: client.text)
-        await story(client)
-        await client.close()
-        return client
-
-    return script.loop.run(play())
-
-
-def read(script: Script, count: int, **asked: Any) -> list[dict[str, Any]]:
-    """The first messages of a stream; fails if more come."""
-
-    async def until_there(client: Client) -> None:
-        await client.wait(lambda: len(client.messages) >= count)
-
-    messages = watch(script, until_there, **asked).messages
-    assert len(messages) == count
-    return messages
 
 
 def record(key: ApiKey, event_type: str, **fields: Any) -> None:
@@ -385,3 +304,64 @@ def test_events_are_kept_as_long_as_the_setting_says(script: Script, settings: A
     ApiEvent.objects.all().delete()
     record(script.key, "video.failed")
     assert [one["position"] for one in read(script, 1, **FROM_THE_BEGINNING)] == [3]
+
+
+def types_of_approval() -> list[str]:
+    events = ApiEvent.objects.filter(event_type__startswith="approval.").order_by("happened_at")
+    assert {event.data["url"] for event in events} == {
+        team_rules.absolute_url(ApprovalRequest.objects.get())
+    }
+    return [event.event_type.partition(".")[2] for event in events]
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (charged_response({"id": 7}, 10), ["requested", "approved", "sent"]),
+        (error_response(422, "GEN-WRONG-ARGS"), ["requested", "approved", "failed"]),
+        (httpx.ReadTimeout("lost"), ["requested", "approved", "sent"]),
+    ],
+    ids=["charged", "refused", "lost"],
+)
+def test_an_approval_is_told_from_its_request_to_what_became_of_it(
+    make_script: Callable[..., Script],
+    upstream: ScriptedUpstream,
+    worker: Worker,
+    thea: Membership,
+    answer: Any,
+    told: list[str],
+) -> None:
+    upstream.respond(*RENDER, answer)
+    script = make_script(daily_limit=5)
+    script.call(*RENDER)
+    approve_request(by=thea, approval=ApprovalRequest.objects.get())
+    worker.finish()
+    assert types_of_approval() == told
+    messages = read(script, 4, **FROM_THE_BEGINNING)
+    assert {one["data"]["key"] for one in messages} == {str(script.key.pk)}
+
+
+def decline(script: Script, thea: Membership, approval: ApprovalRequest) -> None:
+    decline_request(by=thea, approval=approval, reason="No.")
+
+
+def cancel(script: Script, thea: Membership, approval: ApprovalRequest) -> None:
+    script.call("DELETE", f"/_charges/{approval.charge_id}")
+
+
+def outdate(script: Script, thea: Membership, approval: ApprovalRequest) -> None:
+    Job.objects.update(started_at=timezone.now())
+    approve_request(by=thea, approval=approval)
+
+
+@pytest.mark.parametrize(
+    ("decide", "told"), [(decline, "declined"), (cancel, "cancelled"), (outdate, "expired")]
+)
+def test_a_request_that_is_not_sent_is_told_and_its_charge_is_not(
+    make_script: Callable[..., Script], thea: Membership, decide: Any, told: str
+) -> None:
+    script = make_script(daily_limit=5)
+    script.call(*RENDER)
+    decide(script, thea, ApprovalRequest.objects.get())
+    assert types_of_approval() == ["requested", told]
+    assert [one["type"] for one in read(script, 2, **FROM_THE_BEGINNING)][1] == f"approval.{told}"
