@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('proxyapi', '0007_job_origin_import'),
+        ('proxyapi', '0008_quotes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

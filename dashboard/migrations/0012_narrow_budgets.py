@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0010_kinds_of_audit_and_notification'),
+        ('dashboard', '0011_outside_source'),
     ]
 
     operations = [

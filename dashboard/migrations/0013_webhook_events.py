@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0010_kinds_of_audit_and_notification'),
+        ('dashboard', '0012_narrow_budgets'),
         ('proxyapi', '0009_events'),
     ]
 
