@@ -13,9 +13,9 @@ from django.db.models.functions import Coalesce
 
 from dashboard.audit.queries.action_words import action_title
 from dashboard.audit.queries.export import entry_fields
-from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters, parse_position
+from dashboard.audit.queries.filters import AuditFilters, apply_audit_filters
 from dashboard.budgets.queries import load_visible_usages
-from dashboard.ledger.queries.filters import LedgerCursor, LedgerFilters, parse_ledger_cursor
+from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.rows import query_next_rows
 from dashboard.ledger.queries.scope import LedgerScope, load_ledger_scope
 from dashboard.ledger.queries.totals import load_ledger_totals
@@ -23,7 +23,7 @@ from dashboard.models import Membership, User, VideoLabel
 from dashboard.reports.query import ReportQuery, bad_value
 from dashboard.shared.access import audit_entries, check_permission
 from dashboard.shared.budget_usage import BudgetUsage
-from dashboard.shared.query_params import format_cursor_time, parse_cursor_time
+from dashboard.shared.query_params import Cursor, parse_cursor
 from dashboard.shared.roles import Permission
 from proxyapi.gateway.site import ReportPage
 from proxyapi.models import ApiKey, Job, LedgerEntry
@@ -50,25 +50,23 @@ def read_usage(by: Membership, query: ReportQuery) -> ReportPage:
         spent=CreditSum("amount", filter=Q(amount__lt=0)),
         refund=CreditSum("amount", filter=Q(amount__gt=0)),
     )
-    if query.cursor:
-        first, number = parse_usage_cursor(query.cursor)
+    if cursor := read_cursor(query, datetime, int):
+        first, number = cursor
         rows = rows.filter(Q(first__lt=first) | Q(first=first, row__lt=number))
     found = list(rows.order_by("-first", "-row")[: query.limit + 1])
     listed = found[: query.limit]
-    last = f"{format_cursor_time(listed[-1]['first'])}.{listed[-1]['row']}" if listed else ""
-    described = describe_usage(by, listed)
-    return ReportPage(described, last if len(found) > len(listed) else None)
+    last = listed[-1] if len(found) > len(listed) else None
+    next_cursor = str(Cursor((last["first"], last["row"]))) if last else None
+    return ReportPage(describe_usage(by, listed), next_cursor)
 
 
-def parse_usage_cursor(text: str) -> tuple[datetime, int]:
-    try:
-        seconds, fraction, number = text.split(".")
-        at, row = parse_cursor_time(seconds, fraction), int(number)
-    except (ValueError, OverflowError, OSError):
-        raise bad_value("cursor", text) from None
-    if not 0 <= row < 2**63:
-        raise bad_value("cursor", text)
-    return at, row
+def read_cursor(query: ReportQuery, *types: type) -> Cursor | None:
+    """The end of the page before; None for the first page. Raises `GatewayRefusal`."""
+    if not query.cursor:
+        return None
+    if (cursor := parse_cursor(query.cursor, types)) is None:
+        raise bad_value("cursor", query.cursor)
+    return cursor
 
 
 def describe_usage(by: Membership, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -100,21 +98,17 @@ def describe_usage(by: Membership, rows: list[dict[str, Any]]) -> list[dict[str,
 def read_ledger(by: Membership, query: ReportQuery) -> ReportPage:
     """The rows of the ledger page, newest first."""
     scope = load_scope(by, query)
-    after = LedgerCursor(query.until, NO_ACCOUNT, 0)  # nothing at `until` itself follows it
-    if query.cursor and (cursor := parse_ledger_cursor(query.cursor)) is None:
-        raise bad_value("cursor", query.cursor)
-    if query.cursor:
-        after = min(after, cursor or after)
+    after = Cursor((query.until, NO_ACCOUNT, 0))  # nothing at `until` itself follows it
+    if cursor := read_cursor(query, datetime, UUID, int):
+        after = min(after, cursor)
     rows = query_next_rows(scope, load_ledger_totals(scope), after, query.limit + 1)
     rows = rows.select_related("member", "job", "charge__api_key")
     found = [row for row in rows if row.happened_at >= query.since]
     listed = found[: query.limit]
     names = {account.pk: account.label for account in scope.accounts}
     last = listed[-1] if len(found) > len(listed) else None
-    next_cursor = (
-        str(LedgerCursor(last.happened_at, last.account_id, last.position)) if last else None
-    )
-    return ReportPage([describe_entry(row, names) for row in listed], next_cursor)
+    end = Cursor((last.happened_at, last.account_id, last.position)) if last else None
+    return ReportPage([describe_entry(row, names) for row in listed], str(end) if end else None)
 
 
 def describe_entry(entry: LedgerEntry, accounts: Mapping[UUID, str]) -> dict[str, Any]:
@@ -190,10 +184,8 @@ def read_audit(by: Membership, query: ReportQuery) -> ReportPage:
         audit_entries(by), AuditFilters(who=who, period="all"), by.team.tenant, ()
     )
     entries = entries.filter(happened_at__gte=query.since, happened_at__lt=query.until)
-    if query.cursor and (before := parse_position(query.cursor)) is None:
-        raise bad_value("cursor", query.cursor)
-    if query.cursor:
-        entries = entries.filter(position__lt=before)
+    if cursor := read_cursor(query, int):
+        entries = entries.filter(position__lt=cursor[0])
     found = list(entries.order_by("-position")[: query.limit + 1])
     listed = found[: query.limit]
     rows = [{**entry_fields(event), "title": action_title(event.action)} for event in listed]

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.member_page import MemberPage
@@ -25,27 +26,33 @@ from proxyapi.gateway.keys import create_key
 from proxyapi.models import KeyScope
 owner = User.objects.get(email={email!r})
 team = owner.memberships.get().team
-print(create_key(team.tenant, owner.pk, "examples", list(KeyScope)).value)
+print(create_key(team.tenant, owner.pk, {name!r}, list(KeyScope)).value)
 """
 COUNT_CHARGES = """
 from proxyapi.models import Charge
-print(Charge.objects.exclude(api_key=None).count())
+print(Charge.objects.filter(api_key__name={name!r}).count())
 """
 SHELL = (sys.executable, "manage.py", "shell", "--no-imports", "-c")
 DIRECT = {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
 
 
-def test_each_example_makes_what_it_says(
+@pytest.fixture
+def portal(
     live_portal: LivePortal,
-    chromium: Browser,
     sandbox_control: SandboxControl,
     open_member_page: Callable[..., MemberPage],
-) -> None:
+    request: pytest.FixtureRequest,
+) -> dict[str, str]:
+    """The environment of the examples, with a key of Luca's that has the test's name."""
     open_member_page("Luca").use_token_of(sandbox_control.create_account())
-    create = CREATE_KEY.format(email=live_portal.person("Luca").email)
-    key = run(live_portal, *SHELL, create)
-    portal = {"PORTAL_URL": live_portal.portal, "REELROOM_KEY": key}
+    email, name = live_portal.person("Luca").email, request.node.name[:60]
+    key = run(live_portal, *SHELL, CREATE_KEY.format(email=email, name=name))
+    return {"PORTAL_URL": live_portal.portal, "REELROOM_KEY": key, "KEY_NAME": name}
 
+
+def test_each_example_makes_what_it_says(
+    live_portal: LivePortal, chromium: Browser, portal: dict[str, str]
+) -> None:
     curl, commands = examples("curl", "sh")
     (report,) = examples("Usage, ledger, budgets and audit log", "sh")
     (watch,) = examples("Events", "sh")
@@ -68,9 +75,13 @@ def test_each_example_makes_what_it_says(
         assert f'"resource": "{clip}"' in told
 
     (javascript,) = examples("JavaScript", "javascript")
-    assert clip_of(run_in_page(chromium, live_portal, javascript, key)) not in clips
-    assert run(live_portal, *SHELL, COUNT_CHARGES) == "2"
+    assert clip_of(run_in_page(chromium, live_portal, javascript, portal)) not in clips
+    assert count_charges(live_portal, portal) == "2"
 
+
+def test_each_example_of_a_quote_spends_it_once(
+    live_portal: LivePortal, chromium: Browser, portal: dict[str, str]
+) -> None:
     (quote,) = examples("Quotes", "sh")
     if shutil.which("curl"):
         assert '"state": "open"' in run(live_portal, "sh", "-c", quote, **portal)
@@ -78,9 +89,13 @@ def test_each_example_makes_what_it_says(
     first, again, state = run(live_portal, sys.executable, "-c", python, **portal).splitlines()
     assert (first, state) == (again, "state spent")
     (javascript,) = examples("Quotes", "javascript")
-    line = run_in_page(chromium, live_portal, javascript, key)
+    line = run_in_page(chromium, live_portal, javascript, portal)
     assert re.fullmatch(r"charge [0-9a-f-]{36} at most [0-9.]+", line)
-    assert run(live_portal, *SHELL, COUNT_CHARGES) == "4"
+    assert count_charges(live_portal, portal) == "2"
+
+
+def count_charges(site: LivePortal, portal: dict[str, str]) -> str:
+    return run(site, *SHELL, COUNT_CHARGES.format(name=portal["KEY_NAME"]))
 
 
 def examples(heading: str, language: str) -> list[str]:
@@ -88,9 +103,15 @@ def examples(heading: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", section, re.M | re.S)
 
 
-def run_in_page(chromium: Browser, site: LivePortal, javascript: str, key: str) -> str:
+def run_in_page(
+    chromium: Browser, site: LivePortal, javascript: str, portal: dict[str, str]
+) -> str:
     """What a script prints on a page of the portal's own address."""
-    texts = {"http://localhost:8000": site.portal, "rr_live_…": key, "5000": "500"}
+    texts = {
+        "http://localhost:8000": site.portal,
+        "rr_live_…": portal["REELROOM_KEY"],
+        "5000": "500",
+    }
     for text, value in texts.items():
         javascript = javascript.replace(text, value)
     page = chromium.new_page()

@@ -27,7 +27,7 @@ CONTRACTS: frozenset[tuple[str, str]] = frozenset()
 # unique before.
 UNIQUE_ALREADY = {
     ("dashboard", "0006_several_webhooks"),
-    ("dashboard", "0013_narrow_budgets"),
+    ("dashboard", "0012_narrow_budgets"),
     ("proxyapi", "0005_gateway"),
 }
 

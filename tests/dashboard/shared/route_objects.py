@@ -163,12 +163,7 @@ def job(priya: Membership) -> Job:
     AlertWebhook.objects.create(team=priya.team, url="https://x.example/x", ciphertext=b"x")
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
-    giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
-    MembershipFactory.create(team=priya.team, role=Role.VIEWER, deactivated_at=timezone.now())
-    soon = timezone.now() + timedelta(days=7)
-    OwnershipTransfer.objects.create(
-        team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
-    )
+    add_people(priya)
     made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
@@ -184,6 +179,16 @@ def job(priya: Membership) -> Job:
     store_second_factors(priya.user)
     UserSession.objects.create(user=priya.user, session_key="whales", ip="203.0.113.7")
     return job
+
+
+def add_people(priya: Membership) -> None:
+    """Somebody who was deactivated, and an owner who hands the team over."""
+    giver = MembershipFactory.create(team=priya.team, role=Role.OWNER)
+    MembershipFactory.create(team=priya.team, role=Role.VIEWER, deactivated_at=timezone.now())
+    soon = timezone.now() + timedelta(days=7)
+    OwnershipTransfer.objects.create(
+        team=priya.team, from_user=giver.user, to_user=priya.user, expires_at=soon
+    )
 
 
 def character_of(job: Job) -> Job:

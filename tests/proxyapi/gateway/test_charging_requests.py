@@ -358,38 +358,6 @@ def test_a_charge_whose_turn_does_not_come_is_cancelled(
     assert sent(upstream, *SCRIPTS) == 0
 
 
-def test_a_client_that_leaves_changes_nothing(
-    script: Script, upstream: ScriptedUpstream, worker: Worker
-) -> None:
-    upstream.respond(*SCRIPTS, charged_response({"id": 7, "script": "Tea."}, 4))
-    worker.is_busy = True
-
-    async def leave() -> None:
-        call = asyncio.create_task(
-            script.send(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
-        )
-        while not await asyncio.to_thread(charge_exists):
-            await asyncio.sleep(0.02)
-        call.cancel()
-
-    script.loop.run(leave())
-    charge = Charge.objects.get()
-    assert charge.state == ChargeState.HELD
-    worker.dispatch(charge.pk)
-    answer = script.call(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
-    assert answer.json()["data"]["script"] == "Tea."
-    assert sent(upstream, *SCRIPTS) == 1
-
-
-def charge_exists() -> bool:
-    from django.db import connection
-
-    try:
-        return Charge.objects.exists()
-    finally:
-        connection.close()
-
-
 def test_a_charge_of_somebody_else_does_not_exist(
     script: Script, make_script: Callable[..., Script], upstream: ScriptedUpstream, luca: Membership
 ) -> None:

@@ -1,7 +1,9 @@
-"""Bad days: Redis is away, a worker dies while a script waits, the clock is set back."""
+"""Bad days: Redis is away, a worker dies while a script waits, the clock is set back, a client
+leaves."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import connection
 from django.utils import timezone
 
 from proxyapi import failpoints
@@ -102,3 +105,33 @@ def test_a_clock_that_is_set_back_repeats_nothing(
     assert (again.status_code, again.content) == (first.status_code, first.content)
     assert again.headers["idempotent-replayed"] == "true"
     assert len(upstream.request_bodies(*SCRIPTS)) == 1
+
+
+def test_a_client_that_leaves_changes_nothing(
+    script: Script, upstream: ScriptedUpstream, worker: Worker
+) -> None:
+    upstream.respond(*SCRIPTS, charged_response({"id": 7, "script": "Tea."}, 4))
+    worker.is_busy = True
+
+    async def leave() -> None:
+        call = asyncio.create_task(
+            script.send(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
+        )
+        while not await asyncio.to_thread(charge_exists):
+            await asyncio.sleep(0.02)
+        call.cancel()
+
+    script.loop.run(leave())
+    charge = Charge.objects.get()
+    assert charge.state == ChargeState.HELD
+    worker.dispatch(charge.pk)
+    answer = script.call(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
+    assert answer.json()["data"]["script"] == "Tea."
+    assert len(upstream.request_bodies(*SCRIPTS)) == 1
+
+
+def charge_exists() -> bool:
+    try:
+        return Charge.objects.exists()
+    finally:
+        connection.close()

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.monthly_report import load_monthly_report
-from dashboard.ledger.queries.page import build_ledger_page
+from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.scope import load_ledger_accounts
 from dashboard.models import AuditAction, AuditEvent, Budget, Label, Membership, Role
 from dashboard.shared.audit_log import record_audit_event
@@ -163,8 +163,8 @@ def test_usage_has_a_row_for_each_job_with_who_what_and_how_much(
 def test_the_ledger_has_the_rows_of_the_page_in_its_order(
     entries: list[LedgerEntry], reader: Script, thea: Membership
 ) -> None:
-    page = build_ledger_page(thea, LedgerFilters(period="2026-11"))
-    shown = [row.amount for day in page.entries.page.days for row in day.rows]
+    page = load_ledger_page(thea, LedgerFilters(period="2026-11"))
+    shown = [row["entry"].amount for day in page["entries"]["page"].days for row in day.rows]
     rows = read_all(reader, "ledger", **NOVEMBER)
     assert [Decimal(row["amount"]) for row in rows] == shown
     assert len(shown) == 7
