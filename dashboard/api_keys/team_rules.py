@@ -80,10 +80,9 @@ class PortalTeamRules:
             rules = lock_spending_rules(by, key)
         limits = [limit for limit in rules.limits if limit.key != SECOND_PERSON_KEY]
         left = min((limit.remaining - hold for limit in limits), default=None)
-        exceeded = [limit for limit in rules.limits if hold and hold > limit.remaining]
-        if not exceeded:
+        lowest = min(rules.limits, key=lambda limit: (limit.remaining, limit.key), default=None)
+        if not hold or lowest is None or hold <= lowest.remaining:
             return LimitsPreview(left, approval_required=False)
-        lowest = min(exceeded, key=lambda limit: (limit.remaining, limit.key))
         refusal = rules.approval_required(by, hold, lowest.key)
         return LimitsPreview(left, approval_required=refusal.is_for_scripts)
 

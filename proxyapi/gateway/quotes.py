@@ -55,9 +55,7 @@ QUOTED = "The price of this request. Nothing is held or charged."
 NOT_READABLE = "Send an object with “method” and “path”, and with “body” and “files” if it has any."
 NOTHING_TO_QUOTE = "This path and method charge nothing, or do not exist."
 QUOTE_MISSING = "This quote does not exist. Nothing was sent."
-OTHER_REQUEST = (
-    "This quote is for another request. Nothing was sent. “error.quote” is for this one."
-)
+OTHER_REQUEST = "This quote is for another request. Nothing was sent. “error.quote” is for yours."
 EXPIRED = "This quote has expired. Nothing was sent. “error.quote” is a new one."
 PRICE_ROSE = "The price is above this quote now. Nothing was sent. “error.quote” is a new one."
 

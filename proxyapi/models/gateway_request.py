@@ -105,9 +105,7 @@ class Quote(models.Model):
     account = models.ForeignKey(Account, models.CASCADE, related_name="+")
     operation = models.CharField(max_length=60, help_text="Name in the operations table.")
     digest = models.CharField(max_length=64, help_text="Of operation, path, query, body, files.")
-    price = models.DecimalField(
-        **CREDIT_FIELD_OPTIONS, null=True, help_text="Null if nobody knows it before."
-    )
+    price = models.DecimalField(**CREDIT_FIELD_OPTIONS, null=True)  # null: nobody knows it before
     hold = models.DecimalField(**CREDIT_FIELD_OPTIONS, help_text="The upper bound of the price.")
     is_exact = models.BooleanField(help_text="Whether the price is the one charged.")
     expires_at = models.DateTimeField(db_index=True)

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from dashboard.api_requests.rows import Spent, method_of, spent_on
 from dashboard.budgets.actions import approve_request, decline_request
-from dashboard.models import ApprovalRequest, BudgetPeriod, Membership
+from dashboard.models import ApprovalRequest, BudgetPeriod, Membership, Team
 from dashboard.tasks import prune_gateway_requests
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import admit
@@ -76,6 +76,19 @@ def test_a_quote_holds_nothing_and_says_what_it_is(
     assert {spent_on(row)[0] for row in rows} == {Spent.FREE}
     left = Quote.objects.latest("expires_at").expires_at - timezone.now()
     assert timedelta(minutes=10) < left <= timedelta(minutes=15)
+
+
+def test_a_quote_says_whether_a_person_would_have_to_approve_it(
+    script: Script, upstream: ScriptedUpstream, priya: Membership
+) -> None:
+    Team.objects.update(second_person_above=11)
+    assert ask(script, *RENDER)["approval_required"] is False
+    Team.objects.update(second_person_above=10)
+    above = ask(script, *RENDER)
+    assert (above["approval_required"], above["credits_left"]) == (True, None)
+    priya.team.budgets.create(member=priya.user, period=BudgetPeriod.DAY, hard=Decimal(8))
+    over = ask(script, *RENDER)  # a hard budget refuses it, and asks nobody
+    assert (over["approval_required"], over["credits_left"]) == (False, "-3")
 
 
 def test_a_price_that_nobody_knows_is_not_said_to_be_0(
