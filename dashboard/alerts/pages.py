@@ -110,9 +110,9 @@ def load_webhooks(reader: Membership) -> list[dict[str, Any]]:
 
 
 def describe_event_types(hook: AlertWebhook) -> str:
-    """Such as "Alerts and 3 types of events"."""
+    """Such as "Alerts and 3 event types"."""
     chosen = len([name for name in hook.event_types if name != ALERTS])
-    events = f"{chosen} type{'' if chosen == 1 else 's'} of events" if chosen else ""
+    events = f"{chosen} event type{'' if chosen == 1 else 's'}" if chosen else ""
     return " and ".join(filter(None, ["Alerts" if ALERTS in hook.event_types else "", events]))
 
 

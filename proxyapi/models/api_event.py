@@ -62,18 +62,18 @@ class ApiEventQuerySet(models.QuerySet["ApiEvent"]):
     def after(self, position: int) -> Self:
         return self.filter(position__gt=position).order_by("position")
 
-    @transaction.atomic
     def number_new(self, tenant_id: UUID) -> int:
         """Give committed events of the tenant their positions; return the last one given."""
         new = self.filter(tenant=tenant_id, position=None).order_by("happened_at", "pk")
         if not new.exists():
             return Tenant.objects.values_list("last_event", flat=True).get(pk=tenant_id)
-        # Two processes at once would give a position twice.
-        tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
-        for id in new.values_list("pk", flat=True):
-            tenant.last_event += 1
-            self.filter(pk=id).update(position=tenant.last_event)
-        tenant.save(update_fields=["last_event"])
+        with transaction.atomic():
+            # Two processes at once would give a position twice.
+            tenant = Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+            for id in new.values_list("pk", flat=True):
+                tenant.last_event += 1
+                self.filter(pk=id).update(position=tenant.last_event)
+            tenant.save(update_fields=["last_event"])
         return tenant.last_event
 
 

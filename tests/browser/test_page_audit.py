@@ -15,7 +15,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Route
 
-from dashboard.models import Membership
+from dashboard.alerts.delivery import webhook
+from dashboard.models import AlertWebhook, Membership, Team
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
 from tests.browser.console_messages import ConsoleMessages
@@ -48,7 +49,7 @@ PAGES = {
         *("/", "/ledger/", "/ledger/charts/", "/ledger/{account}/0/", "/costs/", "/forecast/"),
         *("/reconciliation/", "/budgets/", "/budgets/new/", "/budgets/second-person/"),
         *("/alerts/", "/alerts/rules/", "/alerts/rules/new/", "/alerts/deliveries/", "/top-up/"),
-        "/costs/{account}/credit-price/",
+        *("/costs/{account}/credit-price/", "/alerts/webhooks/{webhook}/"),
     ),
     "Mira": (
         *("/audit/", "/operations/", "/operations/charge-stops/", "/operations/key-rotations/"),
@@ -115,6 +116,7 @@ def add_drafts_and_videos() -> dict[str, object]:
         "account": token.account_id,
         "vera": vera.pk,
         "team": vera.team_id,
+        "webhook": add_failing_webhook(vera.team).pk,
     }
 
 
@@ -133,6 +135,14 @@ def add_job(token: Token, model: Job, title: str, flow: str = "ai-visuals", **fi
         **fields,
     )
     return job
+
+
+def add_failing_webhook(team: Team) -> AlertWebhook:
+    hook = AlertWebhook(team=team, url="https://erp.northlight.example/hooks/x", name="ERP")
+    hook.event_types, hook.disabled_at = ["alert", "video.completed"], timezone.now()
+    webhook.encrypt_webhook_secret(hook, webhook.generate_webhook_secret())
+    hook.save()
+    return hook
 
 
 class PageAuditor:

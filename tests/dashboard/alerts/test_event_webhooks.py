@@ -242,7 +242,7 @@ def test_the_events_of_a_webhook_are_chosen_in_its_dialog(listening, thea, clien
     assert browser.post(url, {"name": "ERP", "event_types": ["alert", "credits.low"]}).url == LOG
     listening.refresh_from_db()
     assert (listening.name, listening.event_types) == ("ERP", ["alert", "credits.low"])
-    assert "Alerts and 1 type of events" in browser.get(LOG).text
+    assert "Alerts and 1 event type" in browser.get(LOG).text
     assert AuditEvent.objects.get().after["events"] == "alert, credits.low"
 
 
