@@ -48,6 +48,7 @@ PAGES = {
     "Thea": (
         *("/", "/ledger/", "/ledger/charts/", "/ledger/{account}/0/", "/costs/", "/forecast/"),
         *("/reconciliation/", "/budgets/", "/budgets/new/", "/budgets/second-person/"),
+        *("/budgets/new-members/", "/budgets/{budget}/raises/", "/members/{vera}/charge-pauses/"),
         *("/alerts/", "/alerts/rules/", "/alerts/rules/new/", "/alerts/deliveries/", "/top-up/"),
         *("/costs/{account}/credit-price/", "/alerts/webhooks/{webhook}/"),
     ),
@@ -115,6 +116,7 @@ def add_drafts_and_videos() -> dict[str, object]:
         "storyboard": vera.team.tenant.storyboards.latest("created_at").pk,
         "account": token.account_id,
         "vera": vera.pk,
+        "budget": vera.team.budgets.exclude(hard=None)[0].pk,
         "team": vera.team_id,
         "webhook": add_failing_webhook(vera.team).pk,
     }

@@ -58,6 +58,7 @@ WAYS = {
         "deliver_due_alerts",
         "compare_all_presets",
         "continue_planned_render",
+        "end_due_budget_raises",
         "evaluate_alerts",
         "evaluate_all_alerts",
         "evaluate_all_forecasts",
