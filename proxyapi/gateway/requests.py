@@ -20,6 +20,7 @@ from proxyapi.operations import Operation
 from proxyapi.upstream.endpoint import RequestBody
 
 MAX_JSON_BYTES = 1024**2
+MAX_JSON_DEPTH = 100  # the charge log cannot be written far above it
 MAX_FORM_BYTES = 80 * 1024**2  # three samples of a voice, of 25 MB each
 MAX_PARTS = 100  # fields, and files, of a form
 ID_RE = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -120,6 +121,13 @@ def parse_object(body: bytes, content_type: str) -> dict[str, Any] | None:
         raise GatewayRefusal(400, "GEN-WRONG-ARGS", message) from None
     if not isinstance(value, dict):
         message = "The body must be a JSON object. Nothing was sent."
+        raise GatewayRefusal(400, "GEN-WRONG-ARGS", message)
+    level: list[Any] = [value]
+    for _ in range(MAX_JSON_DEPTH):
+        parts = [item.values() if isinstance(item, dict) else item for item in level]
+        level = [item for part in parts for item in part if isinstance(item, dict | list)]
+    if level:
+        message = f"The body has more than {MAX_JSON_DEPTH} levels. Nothing was sent."
         raise GatewayRefusal(400, "GEN-WRONG-ARGS", message)
     return value
 
