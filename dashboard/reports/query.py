@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
 
+from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from dashboard.models import Label, Membership
@@ -15,6 +17,7 @@ from dashboard.shared.query_params import MAX_QUOTED_CHARS, parse_small_int, par
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.models import ApiKey
 
+Row = TypeVar("Row", bound=Model)
 DEFAULT_DAYS, DEFAULT_LIMIT, MAX_LIMIT = 30, 50, 500
 PAGE_PARAMS, TIME_PARAMS = frozenset({"limit", "cursor"}), frozenset({"from", "to"})
 FIRST_TIME, LAST_TIME = datetime(2000, 1, 2, tzinfo=UTC), datetime(2999, 1, 1, tzinfo=UTC)
@@ -83,29 +86,28 @@ def parse_limit(text: str) -> int:
 def find_person(by: Membership, text: str) -> int:
     """The id of a present or former member, given by it or by an e-mail address."""
     number = parse_small_int(text)
-    found = team_users(by.team)
-    found = found.filter(email__iexact=text) if number is None else found.filter(pk=number)
-    if "\0" in text or (person := found.first()) is None:
-        raise wrong(NOT_FOUND.format(name="person", value=text[:MAX_QUOTED_CHARS]))
-    return person.pk
+    person = {"email__iexact": text} if number is None else {"pk": number}
+    return find_row(team_users(by.team), "person", text, **person).pk
 
 
 def find_key(by: Membership, text: str) -> ApiKey:
     """An API key of the team by its id or its readable beginning, also a revoked one."""
-    keys, pk = ApiKey.objects.filter(tenant=by.team.tenant_id), parse_uuid(text)
-    found = keys.filter(prefix=text) if pk is None else keys.filter(pk=pk)
-    if not text or "\0" in text or (key := found.first()) is None:
-        raise wrong(NOT_FOUND.format(name="API key", value=text[:MAX_QUOTED_CHARS]))
-    return key
+    keys, pk = ApiKey.objects.filter(tenant=by.team.tenant_id).exclude(prefix=""), parse_uuid(text)
+    return find_row(keys, "API key", text, **({"pk": pk} if pk else {"prefix": text}))
 
 
 def find_label(by: Membership, text: str) -> Label:
     """A label by its id or its name."""
-    labels, pk = Label.objects.filter(team=by.team), parse_uuid(text)
-    found = labels.filter(key=label_key(text)) if pk is None else labels.filter(pk=pk)
-    if "\0" in text or (label := found.first()) is None:
-        raise wrong(NOT_FOUND.format(name="label", value=text[:MAX_QUOTED_CHARS]))
-    return label
+    pk = parse_uuid(text)
+    label = {"pk": pk} if pk else {"key": label_key(text)}
+    return find_row(Label.objects.filter(team=by.team), "label", text, **label)
+
+
+def find_row(rows: QuerySet[Row], name: str, text: str, **conditions: Any) -> Row:
+    row = None if "\0" in text else rows.filter(**conditions).first()
+    if row is None:
+        raise wrong(NOT_FOUND.format(name=name, value=text[:MAX_QUOTED_CHARS]))
+    return row
 
 
 def bad_value(name: str, value: str) -> GatewayRefusal:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db.models import Min, Q, QuerySet
@@ -30,6 +30,7 @@ from proxyapi.models import ApiKey, Job, LedgerEntry
 from proxyapi.models.account import amount_text
 from proxyapi.rollups.daily_totals import CreditSum
 
+Row = TypeVar("Row")
 ZERO, NO_ACCOUNT, ONE_MICROSECOND = Decimal(0), UUID(int=0), timedelta(microseconds=1)
 
 
@@ -53,11 +54,15 @@ def read_usage(by: Membership, query: ReportQuery) -> ReportPage:
     if cursor := read_cursor(query, datetime, int):
         first, number = cursor
         rows = rows.filter(Q(first__lt=first) | Q(first=first, row__lt=number))
-    found = list(rows.order_by("-first", "-row")[: query.limit + 1])
+    listed, last = cut_page(list(rows.order_by("-first", "-row")[: query.limit + 1]), query)
+    end = Cursor((last["first"], last["row"])) if last else None
+    return ReportPage(describe_usage(by, listed), str(end) if end else None)
+
+
+def cut_page(found: list[Row], query: ReportQuery) -> tuple[list[Row], Row | None]:
+    """The rows of the page, and the last of them if others follow."""
     listed = found[: query.limit]
-    last = listed[-1] if len(found) > len(listed) else None
-    next_cursor = str(Cursor((last["first"], last["row"]))) if last else None
-    return ReportPage(describe_usage(by, listed), next_cursor)
+    return listed, listed[-1] if len(found) > len(listed) else None
 
 
 def read_cursor(query: ReportQuery, *types: type) -> Cursor | None:
@@ -103,10 +108,8 @@ def read_ledger(by: Membership, query: ReportQuery) -> ReportPage:
         after = min(after, cursor)
     rows = query_next_rows(scope, load_ledger_totals(scope), after, query.limit + 1)
     rows = rows.select_related("member", "job", "charge__api_key")
-    found = [row for row in rows if row.happened_at >= query.since]
-    listed = found[: query.limit]
+    listed, last = cut_page([row for row in rows if row.happened_at >= query.since], query)
     names = {account.pk: account.label for account in scope.accounts}
-    last = listed[-1] if len(found) > len(listed) else None
     end = Cursor((last.happened_at, last.account_id, last.position)) if last else None
     return ReportPage([describe_entry(row, names) for row in listed], str(end) if end else None)
 
@@ -151,11 +154,13 @@ def read_budgets(by: Membership, query: ReportQuery) -> ReportPage:
         usages = [usage for usage in usages if usage.budget.member_id == query.person]
     if query.label is not None:
         usages = [usage for usage in usages if usage.budget.label_id == query.label.pk]
-    found = [usage for usage in usages if str(usage.budget.pk) > query.cursor][: query.limit + 1]
-    listed = found[: query.limit]
-    last = str(listed[-1].budget.pk) if len(found) > len(listed) else None
+    listed, last = cut_page(
+        [usage for usage in usages if str(usage.budget.pk) > query.cursor], query
+    )
     people = User.objects.in_bulk({usage.budget.member_id for usage in listed} - {None})
-    return ReportPage([describe_budget(usage, people) for usage in listed], last)
+    return ReportPage(
+        [describe_budget(usage, people) for usage in listed], str(last.budget.pk) if last else None
+    )
 
 
 def describe_budget(usage: BudgetUsage, people: Mapping[int, User]) -> dict[str, Any]:
@@ -186,10 +191,9 @@ def read_audit(by: Membership, query: ReportQuery) -> ReportPage:
     entries = entries.filter(happened_at__gte=query.since, happened_at__lt=query.until)
     if cursor := read_cursor(query, int):
         entries = entries.filter(position__lt=cursor[0])
-    found = list(entries.order_by("-position")[: query.limit + 1])
-    listed = found[: query.limit]
+    listed, last = cut_page(list(entries.order_by("-position")[: query.limit + 1]), query)
     rows = [{**entry_fields(event), "title": action_title(event.action)} for event in listed]
-    return ReportPage(rows, str(listed[-1].position) if len(found) > len(listed) else None)
+    return ReportPage(rows, str(last.position) if last else None)
 
 
 def describe_person(user: User | None) -> dict[str, Any] | None:
