@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -14,11 +15,14 @@ import pytest
 import time_machine
 from django.db import transaction
 
+from dashboard.demo.large_team.build import SeedSize, seed_team
 from dashboard.ledger.queries.filters import LedgerFilters
 from dashboard.ledger.queries.monthly_report import load_monthly_report
 from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.scope import load_ledger_accounts
 from dashboard.models import AuditAction, AuditEvent, Budget, Label, Membership, Role
+from dashboard.reports.query import parse_query
+from dashboard.reports.rows import read_usage
 from dashboard.shared.audit_log import record_audit_event
 from proxyapi.gateway import document
 from proxyapi.models import Account, ApiKey, GatewayRequest, KeyScope, LedgerEntry, Token
@@ -294,3 +298,30 @@ def test_another_team_has_nothing_of_it(
         assert read_all(script, report) == []
     for param in (f"key={key.pk}", "label=Sea", "person=priya@northlight.example"):
         assert script.call("GET", f"/_usage?{param}").status_code == 400
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("month", [9, 10])
+def test_usage_of_a_large_team_adds_up_to_each_row_of_its_report(
+    mira: Membership, month: int
+) -> None:
+    team = seed_team(SeedSize(entries=400, members=8, jobs=40, days=120), mira.user, seed=3)
+    owner = team.memberships.get(user=mira.user)
+    first = datetime(2026, month, 1)
+    span = {"from": first, "to": datetime(2026, month + 1, 1)}
+    zone = team.tenant.zone
+    times = {name: at.replace(tzinfo=zone).isoformat() for name, at in span.items()}
+    report = load_monthly_report(team, tuple(load_ledger_accounts(team.tenant)), first.date())
+    people = {row.email: row for row in report.members if row.email and not row.kind}
+    assert len(people) > 3
+    known = {"from", "to", "person"}
+    for email, row in people.items():
+        query = parse_query(owner, {**times, "person": email, "limit": "3"}, known)
+        listed, cursor = [], ""
+        while True:
+            page = read_usage(owner, replace(query, cursor=cursor))
+            listed += page.rows
+            if page.next_cursor is None:
+                break
+            cursor = page.next_cursor
+        assert sums(listed) == (row.amount, row.refunded)
