@@ -11,6 +11,7 @@ from django.db.models import Model, QuerySet
 from django.utils import timezone
 
 from dashboard.models import Label, Membership
+from dashboard.models.email_address import parse_address
 from dashboard.models.label import label_key
 from dashboard.shared.people import team_users
 from dashboard.shared.query_params import MAX_QUOTED_CHARS, parse_small_int, parse_uuid
@@ -86,7 +87,7 @@ def parse_limit(text: str) -> int:
 def find_person(by: Membership, text: str) -> int:
     """The id of a present or former member, given by it or by an e-mail address."""
     number = parse_small_int(text)
-    person = {"email__iexact": text} if number is None else {"pk": number}
+    person = {"email": parse_address(text)} if number is None else {"pk": number}
     return find_row(team_users(by.team), "person", text, **person).pk
 
 

@@ -213,7 +213,7 @@ def test_budgets_are_those_of_the_page(
     assert {row["person"]["name"] if row["person"] else None for row in own} == {
         *(None, "Priya Raman")
     }
-    assert len(read_all(reader, "budgets", person="luca@northlight.example")) == 1
+    assert len(read_all(reader, "budgets", person="Luca@Northlight.example")) == 1
 
 
 def test_a_budget_of_a_label_and_a_raise_are_told(reader: Script, thea: Membership) -> None:
