@@ -18,13 +18,13 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard.ledger import report_actions
 from dashboard.ledger.forms import ReportRecipientsForm
-from dashboard.ledger.queries.chart_page import build_ledger_charts_page
+from dashboard.ledger.queries.chart_page import load_ledger_charts
 from dashboard.ledger.queries.csv_export import (
     build_export_source,
     export_csv_chunk,
     export_csv_header,
 )
-from dashboard.ledger.queries.entry import build_entry_page
+from dashboard.ledger.queries.entry import load_entry_page
 from dashboard.ledger.queries.filters import LedgerFilters, parse_ledger_filters
 from dashboard.ledger.queries.monthly_report import MonthlyReport
 from dashboard.ledger.queries.page import (
@@ -85,7 +85,7 @@ def parse_known_param(request: TeamRequest) -> int | None:
 def charts(request: TeamRequest) -> HttpResponse:
     check_permission(request.membership, Permission.VIEW)
     filters = parse_ledger_filters(request.GET.dict())
-    context = {"charts": build_ledger_charts_page(request.membership, filters)}
+    context = {"charts": load_ledger_charts(request.membership, filters)}
     part = request.GET.get("part") == "charts"
     template = "ledger/_charts.html" if part else "ledger/charts.html"
     return render(request, template, context)
@@ -94,7 +94,7 @@ def charts(request: TeamRequest) -> HttpResponse:
 @require_safe
 def entry(request: TeamRequest, account_id: UUID, position: int) -> HttpResponse:
     ledger_entry = fetch_ledger_entry(request, account_id, position)
-    page = build_entry_page(request.membership, ledger_entry)
+    page = load_entry_page(request.membership, ledger_entry)
     return render(request, "ledger/entry.html", {"entry": page})
 
 

@@ -129,7 +129,7 @@ def load_list(
     end: dict[str, Any] = {filters.CURSOR: cursor_at(rows, shown[-1])} if has_more else {}
     if total is None:
         is_whole = not (cursor or has_more)
-        total = len(shown) if is_whole else rows.order_by()[: MAX_COUNT + 1].count()
+        total = len(shown) if is_whole else rows.order_by().values("pk")[: MAX_COUNT + 1].count()
     return ListPage(
         filters=filters,
         rows=shown,

@@ -7,4 +7,4 @@ from dashboard.ideas.queries.idea_list import load_idea_list
 from dashboard.ideas.queries.networks import DEFAULT_NETWORKS, network_label
 from dashboard.ideas.queries.overview import IdeaOverview, load_idea_overview
 from dashboard.ideas.queries.search_check import SearchCheck, load_search_check
-from dashboard.ideas.queries.searches import SearchList, load_searches
+from dashboard.ideas.queries.searches import load_searches

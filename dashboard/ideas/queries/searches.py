@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from statistics import quantiles
-from typing import TYPE_CHECKING, TypedDict
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db.models import Count
 from django.utils import timezone
@@ -24,7 +23,7 @@ from dashboard.shared.videos.charge_status import (
     lost_answer_outcome,
     open_charge_texts,
 )
-from dashboard.shared.videos.cost import CreditAmount, charge_amount
+from dashboard.shared.videos.cost import charge_amount
 from dashboard.shared.videos.labels import duration_range_text
 from dashboard.shared.videos.progress import seconds_until
 from proxyapi.models import Charge, ChargeState
@@ -68,37 +67,9 @@ class SearchBar:
         return f"{duration(self.elapsed)}, {self.note}"
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRow:
-    """`found_url` leads to what it found; `owned_url`, of an unknown search, to what the team owns
-    of the same words."""
-
-    id: UUID
-    keyword: str
-    network: str
-    glyph: str
-    text: str
-    amount: CreditAmount | None
-    amount_note: str
-    bar: SearchBar | None
-    next_check_s: float | None
-    found_url: str
-    owned_url: str
-    owned_label: str
-    may_refresh: bool  # what is owned is read again first
-
-
-@dataclass(frozen=True, slots=True)
-class SearchList:
-    shown: tuple[SearchRow, ...]
-    earlier: tuple[SearchRow, ...]
-    note: str
-    earlier_text: str
-    is_empty: bool  # the team has never searched, and owns nothing
-
-
-def load_searches(reader: Membership) -> SearchList:
-    """One query; a second one for a team that has never searched."""
+def load_searches(reader: Membership) -> dict[str, Any]:
+    """One query; a second one for a team that has never searched: `is_empty`, if it owns nothing
+    either."""
     now, searches = timezone.now(), team_searches(reader)
     usual, may_refresh = usual_duration(searches), has_permission(reader, Permission.RECHECK)
     ended = [search for search in searches if ended_lately(search, now)][:MAX_ENDED_SHOWN]
@@ -108,17 +79,13 @@ def load_searches(reader: Membership) -> SearchList:
         for search in searches
         if search not in shown and now - search.created_at < EARLIER_FOR
     ]
-    return SearchList(
-        shown=tuple(
-            build_search_row(search, usual, now, may_refresh=may_refresh) for search in shown
-        ),
-        earlier=tuple(
-            build_search_row(search, usual, now, may_refresh=may_refresh) for search in earlier
-        ),
-        note=count_note(shown),
-        earlier_text=earlier_note(earlier),
-        is_empty=not searches and not team_ideas(reader).exists(),
-    )
+    return {
+        "shown": [build_search_row(one, usual, now, may_refresh=may_refresh) for one in shown],
+        "earlier": [build_search_row(one, usual, now, may_refresh=may_refresh) for one in earlier],
+        "note": count_note(shown),
+        "earlier_text": earlier_note(earlier),
+        "is_empty": not searches and not team_ideas(reader).exists(),
+    }
 
 
 def team_searches(reader: Membership) -> list[Search]:
@@ -151,28 +118,30 @@ def usual_duration(searches: Iterable[Charge]) -> tuple[float, float] | None:
 
 def build_search_row(
     search: Search, usual: tuple[float, float] | None, now: datetime, *, may_refresh: bool
-) -> SearchRow:
+) -> dict[str, Any]:
+    """`found_url` leads to what it found; `owned_url`, of an unknown search, to what the team owns
+    of the same words, which is read again first if the reader may have that done."""
     is_unknown = search.state == ChargeState.UNKNOWN
     glyph, text = describe_search(search, now)
     keyword, network = search_words(search)
     url = IdeaFilters(keyword=keyword).url()
-    return SearchRow(
-        id=search.pk,
-        keyword=keyword,
-        network=network_label(network),
-        glyph=glyph,
-        text=text,
-        amount=charge_amount(search) if search.is_open else None,
-        amount_note={"held": "held", "unknown": "unknown", "about": "requested"}.get(
+    return {
+        "id": search.pk,
+        "keyword": keyword,
+        "network": network_label(network),
+        "glyph": glyph,
+        "text": text,
+        "amount": charge_amount(search) if search.is_open else None,
+        "amount_note": {"held": "held", "unknown": "unknown", "about": "requested"}.get(
             charge_amount(search).kind, ""
         ),
-        bar=build_bar(search, usual, now) if is_running(search) else None,
-        next_check_s=seconds_until(search.due_at, now) if is_unknown else None,
-        found_url=url if search.new_count and not is_unknown else "",
-        owned_url=url if is_unknown else "",
-        owned_label="Look at the ideas you own" if may_refresh else "Show the ideas you own",
-        may_refresh=is_unknown and may_refresh,
-    )
+        "bar": build_bar(search, usual, now) if is_running(search) else None,
+        "next_check_s": seconds_until(search.due_at, now) if is_unknown else None,
+        "found_url": url if search.new_count and not is_unknown else "",
+        "owned_url": url if is_unknown else "",
+        "owned_label": "Look at the ideas you own" if may_refresh else "Show the ideas you own",
+        "may_refresh": is_unknown and may_refresh,
+    }
 
 
 def is_running(search: Charge) -> bool:

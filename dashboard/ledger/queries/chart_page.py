@@ -15,7 +15,6 @@ from django.db.models import Q, QuerySet, Sum
 
 from dashboard.ledger.queries.filters import LedgerChartsFilters, LedgerFilters
 from dashboard.ledger.queries.page import (
-    LedgerNotice,
     build_date_fields,
     build_ledger_notices,
     period_options,
@@ -34,7 +33,7 @@ from dashboard.shared.charts import (
     build_line_chart,
 )
 from dashboard.shared.feature_labels import OUTSIDE_LABEL, feature_label
-from dashboard.shared.filter_chips import FilterChip, build_chips
+from dashboard.shared.filter_chips import build_chips
 from dashboard.shared.formatting import credits
 from dashboard.shared.ledger_agreement import ledger_end_balance
 from proxyapi.models import DailyTotal
@@ -63,20 +62,6 @@ class BalanceChart:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerChartsPage:
-    filters: LedgerFilters
-    chips: tuple[FilterChip, ...]
-    dates: dict[str, Any]
-    banners: tuple[LedgerNotice, ...]
-    period_label: str
-    balance: BalanceChart | None
-    shares: tuple[FeatureShare, ...]
-    spent: Decimal
-    url: str
-    back_url: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReceivedCredits:
     bought: Decimal = ZERO_CREDITS
     refunded: Decimal = ZERO_CREDITS
@@ -86,29 +71,29 @@ class ReceivedCredits:
         return self.bought + self.refunded
 
 
-def build_ledger_charts_page(reader: Membership, filters: LedgerFilters) -> LedgerChartsPage:
+def load_ledger_charts(reader: Membership, filters: LedgerFilters) -> dict[str, Any]:
     """Three queries. Only period and account filter: a balance has no members or features."""
     chart_filters = LedgerChartsFilters(
         period=filters.period, dates=filters.dates, account=filters.account
     )
     scope = load_ledger_scope(reader.team, chart_filters)
     shares = load_feature_shares(scope)
-    return LedgerChartsPage(
-        filters=chart_filters,
-        chips=tuple(
+    return {
+        "filters": chart_filters,
+        "chips": tuple(
             chip
             for chip in build_chips(chart_filters, **period_options(scope))
             if chip.name in ("period", "account")
         ),
-        dates=build_date_fields("ledger-charts", chart_filters, scope),
-        banners=build_ledger_notices(scope),
-        period_label=scope.period.label,
-        balance=build_ledger_balance_chart(scope),
-        shares=shares,
-        spent=sum((share.amount for share in shares), ZERO_CREDITS),
-        url=chart_filters.fragment_url("charts"),
-        back_url=filters.url(),
-    )
+        "dates": build_date_fields("ledger-charts", chart_filters, scope),
+        "banners": build_ledger_notices(scope),
+        "period_label": scope.period.label,
+        "balance": build_ledger_balance_chart(scope),
+        "shares": shares,
+        "spent": sum((share.amount for share in shares), ZERO_CREDITS),
+        "url": chart_filters.fragment_url("charts"),
+        "back_url": filters.url(),
+    }
 
 
 # The balance --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.urls import reverse
@@ -56,55 +56,31 @@ class EntryRevision:
     accepted: bool
 
 
-@dataclass(frozen=True, slots=True)
-class EntryPage:
-    """`upstream_facts` are the service's fields; `charge`, `call` and `related_entries` are our
-    records."""
-
-    title: str
-    amount: Decimal
-    direction: str
-    when: str
-    account: str
-    state: str
-    glyph: str
-    word: str
-    reason: str
-    upstream_facts: tuple[EntryFact, ...]
-    charge: tuple[EntryFact, ...]
-    imported_video: tuple[EntryFact, ...]
-    call: tuple[EntryFact, ...]
-    related_entries: tuple[EntryFact, ...]
-    changes: tuple[EntryRevision, ...]
-    back_url: str
-    removal_url: str
-    naming_url: str
-
-
-def build_entry_page(reader: Membership, entry: LedgerEntry) -> EntryPage:
-    """At most three queries, for an entry loaded with its relations."""
+def load_entry_page(reader: Membership, entry: LedgerEntry) -> dict[str, Any]:
+    """At most three queries, for an entry loaded with its relations. `upstream_facts` are the
+    service's fields; `charge`, `call` and `related_entries` are our records."""
     zone, charge = entry.account.tenant.zone, entry.charge
     state, glyph, word = attribution_labels(entry)
-    return EntryPage(
-        title=entry_title(entry),
-        amount=entry.amount,
-        direction="in" if entry.amount > 0 else "out",
-        when=format_entry_time(entry.happened_at, zone),
-        account=entry.account.label,
-        state=state,
-        glyph=glyph or "good",
-        word=word or "Credits in",
-        reason=attribution_reason(entry),
-        upstream_facts=tuple(iter_upstream_facts(entry)),
-        charge=tuple(iter_charge_facts(entry, charge, zone)) if charge else (),
-        imported_video=() if charge else tuple(iter_job_facts(entry)),
-        call=tuple(iter_call_facts(charge, zone)) if charge else (),
-        related_entries=tuple(iter_related_entry_facts(entry, charge)) if charge else (),
-        changes=tuple(iter_entry_revisions(entry, zone)),
-        removal_url=match_removal_url(reader, entry),
-        naming_url=outside_naming_url(reader, entry),
-        back_url=LedgerFilters(period=f"{entry.happened_at.astimezone(zone):%Y-%m}").url(),
-    )
+    return {
+        "title": entry_title(entry),
+        "amount": entry.amount,
+        "direction": "in" if entry.amount > 0 else "out",
+        "when": format_entry_time(entry.happened_at, zone),
+        "account": entry.account.label,
+        "state": state,
+        "glyph": glyph or "good",
+        "word": word or "Credits in",
+        "reason": attribution_reason(entry),
+        "upstream_facts": tuple(iter_upstream_facts(entry)),
+        "charge": tuple(iter_charge_facts(entry, charge, zone)) if charge else (),
+        "imported_video": () if charge else tuple(iter_job_facts(entry)),
+        "call": tuple(iter_call_facts(charge, zone)) if charge else (),
+        "related_entries": tuple(iter_related_entry_facts(entry, charge)) if charge else (),
+        "changes": tuple(iter_entry_revisions(entry, zone)),
+        "removal_url": match_removal_url(reader, entry),
+        "naming_url": outside_naming_url(reader, entry),
+        "back_url": LedgerFilters(period=f"{entry.happened_at.astimezone(zone):%Y-%m}").url(),
+    }
 
 
 def match_removal_url(reader: Membership, entry: LedgerEntry) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -27,25 +28,8 @@ CHARGED_LABEL = ("waiting", "Charged", "not in the ledger yet")
 
 
 @dataclass(frozen=True, slots=True)
-class PendingChargeRow:
-    """One charge as a row. `state` is its data-state attribute, `note` explains `word`."""
-
-    when: str
-    what: str
-    kind: str
-    who: str
-    initials: str
-    job: str
-    job_url: str
-    state: str
-    word: str
-    note: str
-    amount: CreditAmount
-
-
-@dataclass(frozen=True, slots=True)
 class PendingCharges:
-    rows: tuple[PendingChargeRow, ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()
     has_more: bool = False
 
     @property
@@ -99,22 +83,21 @@ def charge_filters_q(scope: LedgerScope) -> Q:
     return is_included
 
 
-def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) -> PendingChargeRow:
+def build_pending_charge_row(charge: Charge, scope: LedgerScope, now: datetime) -> dict[str, Any]:
+    """One charge as a row. `state` is its data-state attribute, `note` explains `word`."""
     job, (state, word, note) = charge.job, pending_state_label(charge, scope, now)
     amount = charge_amount(charge)
-    return PendingChargeRow(
-        when=time_or_day(charge.sent_at or charge.created_at, scope),
-        what=feature_label(charge.operation),
-        kind=str(job.chosen_settings.get("type", "")) if job else "",
-        who=str(charge.member),
-        initials=charge.member.initials,
-        job=job.title if job else "",
-        job_url=job_page_url(job),
-        state=state,
-        word=word,
-        note=note,
-        amount=CreditAmount(-amount.value, "out") if charge.is_charged else amount,
-    )
+    return {
+        "charge": charge,
+        "when": time_or_day(charge.sent_at or charge.created_at, scope),
+        "what": feature_label(charge.operation),
+        "kind": str(job.chosen_settings.get("type", "")) if job else "",
+        "job_url": job_page_url(job),
+        "state": state,
+        "word": word,
+        "note": note,
+        "amount": CreditAmount(-amount.value, "out") if charge.is_charged else amount,
+    }
 
 
 def pending_state_label(charge: Charge, scope: LedgerScope, now: datetime) -> tuple[str, str, str]:

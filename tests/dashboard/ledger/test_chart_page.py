@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from dashboard.ledger.queries.chart_page import LedgerChartsPage, build_ledger_charts_page
+from dashboard.ledger.queries.chart_page import load_ledger_charts
 from dashboard.ledger.queries.filters import parse_ledger_filters
 from dashboard.ledger.queries.page import load_ledger_page
 from dashboard.ledger.queries.scope import load_ledger_scope
@@ -30,8 +31,8 @@ def spend(reader, **query):
     )
 
 
-def chart_summary(reader, **query) -> LedgerChartsPage:
-    return build_ledger_charts_page(reader, parse_ledger_filters(query))
+def chart_summary(reader, **query) -> dict[str, Any]:
+    return load_ledger_charts(reader, parse_ledger_filters(query))
 
 
 def test_the_spend_of_a_day_is_split_by_member(add_entry, thea, luca, priya):
@@ -93,7 +94,7 @@ def test_the_balance_walks_back_from_what_is_left(add_entry, account, thea):
     add_entry("-96", happened_at=days_ago(days=1))
     add_entry("+2000", by=None, happened_at=days_ago(days=2))
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
-    chart = chart_summary(thea, period="2026-11-17..2026-11-20").balance
+    chart = chart_summary(thea, period="2026-11-17..2026-11-20")["balance"]
     assert chart is not None
     assert [(came, left) for _, came, left in chart.table] == [
         (0, 4000),
@@ -109,7 +110,7 @@ def test_days_after_the_period_count_towards_its_balance(add_entry, account, the
     add_entry("-96")
     add_entry("-4", happened_at=days_ago(days=60))
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(1000))
-    chart = chart_summary(thea, period="2026-09").balance
+    chart = chart_summary(thea, period="2026-09")["balance"]
     assert chart is not None
     assert chart.table[0][2] == 1096
 
@@ -119,7 +120,7 @@ def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, accou
     add_entry("+500.25", by=None, position=1)
     weighed = {"balance_exact": Decimal(1000), "checkpoint_high": 1, "high": 2, "total": 2}
     LedgerMirror.objects.filter(pk=account.pk).update(**weighed)
-    chart = chart_summary(thea, period="2026-11-18..2026-11-20").balance
+    chart = chart_summary(thea, period="2026-11-18..2026-11-20")["balance"]
     assert chart is not None
     ends = [left for _, _, left in chart.table]
     assert ends == [Decimal("1500.25"), 1000, 1100]
@@ -148,7 +149,7 @@ def test_the_table_of_long_periods_is_by_week_or_by_month(
     for days, amount in ((4, "+5"), (14, "+10"), (500, "-7")):
         add_entry(amount, by=None, happened_at=days_ago(days=days))
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
-    chart = chart_summary(thea, period=period).balance
+    chart = chart_summary(thea, period=period)["balance"]
     assert chart is not None
     assert chart.head == head
     assert list(chart.table[: len(rows)]) == rows
@@ -184,7 +185,7 @@ def test_a_refund_has_a_mark_of_its_own(add_entry, account, thea):
     refund = {"credit_spend": "96", "confidence": "certain", "happened_at": days_ago(minutes=5)}
     EntryFactory.create(account=account, **given, **refund)
     sum_up(account)
-    chart = chart_summary(thea).balance
+    chart = chart_summary(thea)["balance"]
     assert chart is not None
     assert [mark.kind for mark in chart.line.marks] == ["refund"]
 
