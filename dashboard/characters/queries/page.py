@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.urls import reverse
 from django.utils import timezone
@@ -59,22 +60,7 @@ class CharacterFact:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterPage:
-    card: CharacterCard
-    heading: str
-    text: str
-    note: str
-    history: tuple[MakingStep, ...]
-    facts: tuple[CharacterFact, ...]
-    spent: CreditAmount
-    may_change: bool
-    other_picture_url: str
-    is_running: bool
-    usual_note: str
-
-
-def load_character_page(job: Job, reader: Membership) -> CharacterPage:
+def load_character_page(job: Job, reader: Membership) -> dict[str, Any]:
     """`job` is of `with_character_relations`; three queries."""
     tenant, now = reader.team.tenant, timezone.now()
     card = build_card(
@@ -89,19 +75,21 @@ def load_character_page(job: Job, reader: Membership) -> CharacterPage:
     may_change = has_permission(reader, Permission.RENDER)
     can_choose = may_change and state == "failed"
     heading = HEADINGS.get(state, OTHER_HEADING).format(name=card.name)
-    return CharacterPage(
-        card=card,
-        heading=heading,
-        text=page_text(card),
-        note=page_note(job, rounds, names),
-        history=tuple(history_steps(job, rounds)),
-        facts=tuple(character_facts(job, rounds)),
-        spent=card.cost,
-        may_change=may_change,
-        other_picture_url=reverse("character-step", args=[job.pk, "preview"]) if can_choose else "",
-        is_running=card.status.bar is not None,
-        usual_note=card.status.bar.usual_note if card.status.bar else "",
-    )
+    return {
+        "card": card,
+        "heading": heading,
+        "text": page_text(card),
+        "note": page_note(job, rounds, names),
+        "history": tuple(history_steps(job, rounds)),
+        "facts": tuple(character_facts(job, rounds)),
+        "spent": card.cost,
+        "may_change": may_change,
+        "other_picture_url": reverse("character-step", args=[job.pk, "preview"])
+        if can_choose
+        else "",
+        "is_running": card.status.bar is not None,
+        "usual_note": card.status.bar.usual_note if card.status.bar else "",
+    }
 
 
 def page_text(card: CharacterCard) -> str:

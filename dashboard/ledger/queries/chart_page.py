@@ -28,7 +28,6 @@ from dashboard.shared.charts import (
     AxisTick,
     ChartMark,
     HoverTarget,
-    LineChart,
     LinePoint,
     build_line_chart,
 )
@@ -50,15 +49,6 @@ class BalanceTableRow(NamedTuple):
     name: str
     received: Decimal
     balance: Decimal
-
-
-@dataclass(frozen=True, slots=True)
-class BalanceChart:
-    """`head` is the heading of the table's first column: Day, Week or Month."""
-
-    line: LineChart
-    head: str
-    table: tuple[BalanceTableRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +87,7 @@ def load_ledger_charts(reader: Membership, filters: LedgerFilters) -> dict[str, 
 
 
 # The balance --------------------------------------------------------------------------------------
-def build_ledger_balance_chart(scope: LedgerScope) -> BalanceChart | None:
+def build_ledger_balance_chart(scope: LedgerScope) -> dict[str, Any] | None:
     """Calculated back from the current balance; None if no row is mirrored. One query."""
     accounts_read = [
         account for account in scope.accounts if account.pk in scope.ids and account.balance_as_of
@@ -153,7 +143,8 @@ def compute_day_end_balances(
 
 def draw_balance_chart(
     scope: LedgerScope, ends: Mapping[date, Decimal], received: Mapping[date, ReceivedCredits]
-) -> BalanceChart:
+) -> dict[str, Any]:
+    """`head` is the heading of the table's first column: Day, Week or Month."""
     days, summary = list(ends), balance_chart_text(scope, ends)
     step = choose_granularity(days[0], days[-1])
     width = 100 / len(days)
@@ -180,9 +171,11 @@ def draw_balance_chart(
         ],
         says=summary,
     )
-    return BalanceChart(
-        line, step.title(), tuple(iter_balance_table_rows(scope, step, ends, received))
-    )
+    return {
+        "line": line,
+        "head": step.title(),
+        "table": tuple(iter_balance_table_rows(scope, step, ends, received)),
+    }
 
 
 def iter_balance_table_rows(

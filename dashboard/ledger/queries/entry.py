@@ -46,16 +46,6 @@ class EntryFact:
     mono: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EntryRevision:
-    """The row as it was mirrored, and as the service shows it now."""
-
-    noticed: str
-    before: str
-    after: str
-    accepted: bool
-
-
 def load_entry_page(reader: Membership, entry: LedgerEntry) -> dict[str, Any]:
     """At most three queries, for an entry loaded with its relations. `upstream_facts` are the
     service's fields; `charge`, `call` and `related_entries` are our records."""
@@ -185,17 +175,18 @@ def iter_related_entry_facts(entry: LedgerEntry, charge: Charge) -> Iterator[Ent
         yield EntryFact(label, f"{other.label}, {credits(other.amount)}\N{NO-BREAK SPACE}cr", url)
 
 
-def iter_entry_revisions(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[EntryRevision]:
+def iter_entry_revisions(entry: LedgerEntry, zone: ZoneInfo) -> Iterator[dict[str, Any]]:
+    """The row as it was mirrored, and as the service shows it now."""
     conflicts = LedgerConflict.objects.filter(account=entry.account_id, position=entry.position)
     for conflict in conflicts.order_by("-noticed_at"):
         after = revision_text(conflict.after) if conflict.after is not None else "It was removed."
         accepted = conflict.accepted_at is not None
-        yield EntryRevision(
-            format_entry_time(conflict.noticed_at, zone),
-            revision_text(conflict.before),
-            after,
-            accepted,
-        )
+        yield {
+            "noticed": format_entry_time(conflict.noticed_at, zone),
+            "before": revision_text(conflict.before),
+            "after": after,
+            "accepted": accepted,
+        }
 
 
 def revision_text(row: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -17,17 +18,8 @@ from proxyapi.models import Job
 
 
 @dataclass(frozen=True, slots=True)
-class LabelRow:
-    id: UUID
-    name: str
-    video_count: int
-    hidden_count: int
-    url: str  # the library, filtered by it
-
-
-@dataclass(frozen=True, slots=True)
 class LabelsPage:
-    rows: tuple[LabelRow, ...]
+    rows: tuple[dict[str, Any], ...]
     may_change: bool
 
     @property
@@ -55,42 +47,38 @@ class LabelChoice:
         return 0 < self.count < self.selected_count
 
 
-@dataclass(frozen=True, slots=True)
-class LabelDialog:
-    """The labels of the selected videos. `title` is set if there is only one."""
-
-    job_ids: tuple[UUID, ...]
-    title: str
-    choices: tuple[LabelChoice, ...]
-    max_name_chars: int = MAX_LABEL_NAME_CHARS
-
-
 def load_labels_page(reader: Membership) -> LabelsPage:
     """One query."""
     hidden = Count("jobs", filter=Q(jobs__hidden_at__isnull=False))
     labels = reader.team.labels.annotate(video_count=Count("jobs"), hidden_count=hidden)
     rows = (
-        LabelRow(
-            label.pk,
-            label.name,
-            label.video_count,
-            label.hidden_count,
-            build_page_url("library", {"label": label.pk}),
-        )
+        {
+            "id": label.pk,
+            "name": label.name,
+            "video_count": label.video_count,
+            "hidden_count": label.hidden_count,
+            "url": build_page_url("library", {"label": label.pk}),
+        }
         for label in labels
     )
     return LabelsPage(tuple(rows), has_permission(reader, Permission.RENDER))
 
 
-def load_label_dialog(reader: Membership, jobs: Sequence[Job]) -> LabelDialog:
-    """One query besides the jobs."""
+def load_label_dialog(reader: Membership, jobs: Sequence[Job]) -> dict[str, Any]:
+    """One query besides the jobs. The labels of the selected videos. `title` is set if there is
+    only one."""
     job_ids = tuple(job.pk for job in jobs)
     selected = Count("jobs", filter=Q(jobs__in=job_ids))
     labels = reader.team.labels.annotate(selected_count=selected)
     choices = (
         LabelChoice(label.pk, label.name, label.selected_count, len(jobs)) for label in labels
     )
-    return LabelDialog(job_ids, jobs[0].title if len(jobs) == 1 else "", tuple(choices))
+    return {
+        "job_ids": job_ids,
+        "title": jobs[0].title if len(jobs) == 1 else "",
+        "choices": tuple(choices),
+        "max_name_chars": MAX_LABEL_NAME_CHARS,
+    }
 
 
 def label_removal_text(label: Label) -> str:

@@ -52,16 +52,6 @@ USUAL_BAND_TEXT = "80 % of your renders like this finished within the tinted par
 
 
 @dataclass(frozen=True, slots=True)
-class VideoScript:
-    """The script of a video, or the prompt of a clip; `copy` is the button that copies it."""
-
-    label: str
-    text: str
-    note: str
-    copy: ActionButton | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class VideoPage:
     """`media_url` and `poster_url` are the portal's own URLs of the video file and of the service's
     picture of it; `media_version` changes with each new file."""
@@ -73,7 +63,7 @@ class VideoPage:
     status_detail: str
     error_code: str
     band_note: str
-    script: VideoScript
+    script: dict[str, Any]
     facts: tuple[VideoSetting, ...]
     history_steps: tuple[HistoryStep, ...]
     spent: CreditAmount
@@ -144,14 +134,20 @@ def build_video_page(context: VideoContext, usual: DurationHistory) -> VideoPage
     )
 
 
-def build_video_script(job: Job) -> VideoScript:
+def build_video_script(job: Job) -> dict[str, Any]:
+    """The script of a video, or the prompt of a clip; `copy` is the button that copies it."""
     if job.kind == JobKind.CLIP:
         text = str(job.chosen_settings.get("prompt") or "")
         label, words, copy = "Prompt", count_words(text), copy_prompt_button(job)
     else:
         text = str(job.chosen_settings.get("script") or "")
         label, words, copy = "Script", len(text.split()), None
-    return VideoScript(label, text, f"{words:,} words" if words else "", copy)
+    return {
+        "label": label,
+        "text": text,
+        "note": f"{words:,} words" if words else "",
+        "copy": copy,
+    }
 
 
 def actions_for_reader(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
@@ -56,16 +57,9 @@ class ExportRow:
     recheck_url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExportList:
-    id: UUID
-    url: str
-    video_url: str
-    title: str
-    rows: tuple[ExportRow, ...]
-
-
-def load_exports(job: Job, reader: Membership, pressed: PressedButton | None = None) -> ExportList:
+def load_exports(
+    job: Job, reader: Membership, pressed: PressedButton | None = None
+) -> dict[str, Any]:
     """Four queries. `pressed` is the export whose repetition was refused."""
     job = Job.objects.select_related("account").get(pk=job.pk)
     charges = list(job.charges.filter(operation=EXPORT).select_related("member"))
@@ -94,13 +88,13 @@ def load_exports(job: Job, reader: Membership, pressed: PressedButton | None = N
         if pending := build_charge_row(charge, options, now):
             dated.append((charge.created_at, pending))
     dated.sort(key=lambda pair: pair[0], reverse=True)
-    return ExportList(
-        id=job.pk,
-        url=reverse("exports", args=[job.pk]),
-        video_url=reverse("video", args=[job.pk]),
-        title=job.title,
-        rows=tuple(row for _, row in dated),
-    )
+    return {
+        "id": job.pk,
+        "url": reverse("exports", args=[job.pk]),
+        "video_url": reverse("video", args=[job.pk]),
+        "title": job.title,
+        "rows": tuple(row for _, row in dated),
+    }
 
 
 def repeat_button(job: Job, part: JobPart, pressed: PressedButton | None) -> PricedButton:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.urls import reverse
@@ -14,7 +15,7 @@ from django.utils import timezone
 
 from dashboard.models import Membership
 from dashboard.parts.queries.part_durations import build_part_bar, usual_request_duration
-from dashboard.parts.queries.scene_changes import SceneChanges, build_scene_changes
+from dashboard.parts.queries.scene_changes import build_scene_changes
 from dashboard.parts.queries.scene_status import SceneStatus, build_scene_status
 from dashboard.shared.access import has_permission
 from dashboard.shared.formatting import credits
@@ -25,11 +26,9 @@ from dashboard.shared.videos.labels import job_type_label
 from dashboard.shared.videos.parts import (
     NEW_IMAGE,
     OWN_MEDIA,
-    VideoTab,
     build_video_tabs,
     listed_price,
 )
-from dashboard.shared.videos.progress import RenderProgressBar
 from proxyapi.models import Charge, Job, JobPart, JobState, TokenState
 from proxyapi.models.duration_class import WORDS_PER_SECOND, count_words
 from proxyapi.models.job_part import ASSETS, PartSource
@@ -61,43 +60,6 @@ class PricedButton:
 
 
 @dataclass(frozen=True, slots=True)
-class SceneCard:
-    """`number` and `timing` are empty for own media that the service has not placed yet."""
-
-    id: UUID
-    number: int | None
-    title: str
-    length: str
-    text: str
-    image_url: str
-    is_film: bool
-    is_own: bool
-    status: SceneStatus
-    bar: RenderProgressBar | None
-    button: PricedButton | None
-
-
-@dataclass(frozen=True, slots=True)
-class ScenesPage:
-    id: UUID
-    url: str
-    video_url: str
-    title: str
-    type: str
-    tabs: tuple[VideoTab, ...]
-    scenes: tuple[SceneCard, ...]
-    changes: SceneChanges
-    own_media_url: str
-    own_media_reason: str
-    own_media_status: SceneStatus | None
-    received_upload_keys: str  # the form keys of the last own media, with spaces
-    can_change: bool
-    role_text: str
-    free_uses_text: str
-    announcement: str
-
-
-@dataclass(frozen=True, slots=True)
 class PressedButton:
     """The scene or export whose button was pressed, and what the press was answered with."""
 
@@ -107,7 +69,7 @@ class PressedButton:
 
 def load_scenes_page(
     job: Job, reader: Membership, pressed: PressedButton | None = None
-) -> ScenesPage:
+) -> dict[str, Any]:
     """Five queries."""
     rows = with_card_relations(Job.objects.filter(pk=job.pk)).prefetch_related("parts")
     job = rows.defer(None).defer("token__ciphertext").get()
@@ -133,26 +95,26 @@ def load_scenes_page(
     free_text = ""
     if free_uses and price is not None and can_change:
         free_text = FREE_USES_TEXT.format(count=free_uses, price=credits(price))
-    return ScenesPage(
-        id=job.pk,
-        url=reverse("scenes", args=[job.pk]),
-        video_url=reverse("video", args=[job.pk]),
-        title=job.title,
-        type=job_type_label(job),
-        tabs=build_video_tabs(job, "scenes"),
-        scenes=tuple(cards),
-        changes=build_scene_changes(job, scenes, own, statuses, can_change=can_change),
-        own_media_url=reverse("own-media", args=[job.pk]),
-        own_media_reason=reason,
-        own_media_status=own_media_status(own_charges, own, now),
-        received_upload_keys=" ".join(
+    return {
+        "id": job.pk,
+        "url": reverse("scenes", args=[job.pk]),
+        "video_url": reverse("video", args=[job.pk]),
+        "title": job.title,
+        "type": job_type_label(job),
+        "tabs": build_video_tabs(job, "scenes"),
+        "scenes": tuple(cards),
+        "changes": build_scene_changes(job, scenes, own, statuses, can_change=can_change),
+        "own_media_url": reverse("own-media", args=[job.pk]),
+        "own_media_reason": reason,
+        "own_media_status": own_media_status(own_charges, own, now),
+        "received_upload_keys": " ".join(
             str(charge.nonce) for charge in own_charges[-MAX_RECEIVED_UPLOADS:]
         ),
-        can_change=can_change,
-        role_text="" if can_change else ROLE_TEXT,
-        free_uses_text=free_text,
-        announcement=scenes_announcement(cards),
-    )
+        "can_change": can_change,
+        "role_text": "" if can_change else ROLE_TEXT,
+        "free_uses_text": free_text,
+        "announcement": scenes_announcement(cards),
+    }
 
 
 def new_image_button(
@@ -172,11 +134,12 @@ def new_image_button(
     )
 
 
-def scenes_announcement(cards: Sequence[SceneCard]) -> str:
+def scenes_announcement(cards: Sequence[dict[str, Any]]) -> str:
     """Return what a screen reader says after a change: the scenes in progress, else the last
     failure."""
-    busy = [card.title for card in cards if card.status.is_open and card.status.name == "running"]
-    failed = [f"{card.title}: {card.status.quote}" for card in cards if card.status.quote]
+    statuses = [(card["title"], card["status"]) for card in cards]
+    busy = [title for title, status in statuses if status.is_open and status.name == "running"]
+    failed = [f"{title}: {status.quote}" for title, status in statuses if status.quote]
     if busy:
         return f"A new image is being made: {', '.join(busy)}."
     return failed[-1] if failed else "No image is being made."
@@ -249,26 +212,28 @@ def build_scene_card(
     usual: UsualDuration,
     now: datetime,
     button: PricedButton | None,
-) -> SceneCard:
+) -> dict[str, Any]:
+    """`number` and `timing` are empty for own media that the service has not placed yet."""
     is_own = part.source == PartSource.UPLOADED
     image_url = ""
     if part.media_url and status.name != "unknown":
         version = f"{part.media_version}-{status.changed_count}"
         image_url = f"{reverse('part-media', args=[part.job_id, part.pk])}?v={version}"
     bar = build_part_bar(status.since, now, usual) if status.since else None
-    return SceneCard(
-        id=part.pk,
-        number=number,
-        title=title,
-        length=length,
-        text=part.text or ("The service places it when the video is rendered." if is_own else ""),
-        image_url=image_url,
-        is_film=part.details.get("type") == "video",
-        is_own=is_own,
-        status=status,
-        bar=bar,
-        button=button,
-    )
+    return {
+        "id": part.pk,
+        "number": number,
+        "title": title,
+        "length": length,
+        "text": part.text
+        or ("The service places it when the video is rendered." if is_own else ""),
+        "image_url": image_url,
+        "is_film": part.details.get("type") == "video",
+        "is_own": is_own,
+        "status": status,
+        "bar": bar,
+        "button": button,
+    }
 
 
 def own_media_status(

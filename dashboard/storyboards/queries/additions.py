@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
-from uuid import UUID, uuid4
+from typing import Any
+from uuid import uuid4
 
 from django.db.models import Count
 
@@ -24,55 +25,36 @@ from proxyapi.models import Job, Storyboard
 MAX_LISTED_STORYBOARDS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class AdditionChoice:
-    """A storyboard, with what a scene of the clip would be in it."""
-
-    id: UUID
-    title: str
-    note: str
-    scene_text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ClipAddition:
-    """`scene_id` is the key of the form: sent twice, it adds one scene."""
-
-    title: str
-    prompt: str
-    choices: tuple[AdditionChoice, ...]
-    has_more: bool
-    can_start_on_picture: bool
-    scene_id: UUID = field(default_factory=uuid4)
-
-
-def load_clip_addition(reader: Membership, job: Job) -> ClipAddition:
-    """Return the newest storyboards; one query, and one for each account of them."""
+def load_clip_addition(reader: Membership, job: Job) -> dict[str, Any]:
+    """Return the newest storyboards; one query, and one for each account of them. `scene_id` is the
+    key of the form: sent twice, it adds one scene."""
     boards = Storyboard.objects.filter(tenant=reader.team.tenant_id, hidden_at=None)
     rows = list(
         boards.select_related("account")
         .annotate(scenes_here=Count("scenes"))
         .order_by("-edited_at", "-pk")[: MAX_LISTED_STORYBOARDS + 1]
     )
-    return ClipAddition(
-        title=job.title,
-        prompt=str(job.chosen_settings.get("prompt") or ""),
-        choices=tuple(build_choice(row, job) for row in rows[:MAX_LISTED_STORYBOARDS]),
-        has_more=len(rows) > MAX_LISTED_STORYBOARDS,
-        can_start_on_picture=bool(picture_of(job)),
-    )
+    return {
+        "title": job.title,
+        "prompt": str(job.chosen_settings.get("prompt") or ""),
+        "choices": tuple(build_choice(row, job) for row in rows[:MAX_LISTED_STORYBOARDS]),
+        "has_more": len(rows) > MAX_LISTED_STORYBOARDS,
+        "can_start_on_picture": bool(picture_of(job)),
+        "scene_id": field(default_factory=uuid4),
+    }
 
 
-def build_choice(storyboard: Storyboard, job: Job) -> AdditionChoice:
+def build_choice(storyboard: Storyboard, job: Job) -> dict[str, Any]:
+    """A storyboard, with what a scene of the clip would be in it."""
     count: int = storyboard.scenes_here  # type: ignore[attr-defined]  # annotated
     engine = clip_model_name(storyboard.account, storyboard.engine) if storyboard.engine else ""
     parts = (scene_count_text(count), engine, f"edited {clock(storyboard.edited_at)}")
-    return AdditionChoice(
-        id=storyboard.pk,
-        title=storyboard.title,
-        note=", ".join(filter(None, parts)),
-        scene_text=scene_text(storyboard, job),
-    )
+    return {
+        "id": storyboard.pk,
+        "title": storyboard.title,
+        "note": ", ".join(filter(None, parts)),
+        "scene_text": scene_text(storyboard, job),
+    }
 
 
 def scene_text(storyboard: Storyboard, job: Job) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from uuid import UUID
+from typing import Any
 
 from django.db.models import Q
 from django.db.models.fields.json import KeyTextTransform
@@ -16,24 +16,6 @@ from proxyapi.models import Account, Job, JobKind, JobState
 
 SAMPLE_LENGTH_S = 12  # played from a video
 MAX_SAMPLED_VIDEOS = 200  # newest videos that are searched for samples
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceSample:
-    """A finished video of the team that uses a voice, or the preview of a cloned voice."""
-
-    job_id: UUID
-    title: str
-    is_preview: bool = False
-    length: str = f"0:{SAMPLE_LENGTH_S:02}"
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceRow:
-    voice: VoiceOption
-    sample: VoiceSample | None
-    chosen: bool
-    is_favourite: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +41,7 @@ class VoiceFilter:
 
 @dataclass(frozen=True, slots=True)
 class VoiceList:
-    rows: tuple[VoiceRow, ...]
+    rows: tuple[dict[str, Any], ...]
     match_count: int
     total: int
     filters: VoiceFilter
@@ -86,7 +68,12 @@ def load_voice_list(
     samples = load_voice_samples(job)
     return VoiceList(
         rows=tuple(
-            VoiceRow(voice, samples.get(voice.value), voice.value == chosen, voice.value in stars)
+            {
+                "voice": voice,
+                "sample": samples.get(voice.value),
+                "chosen": voice.value == chosen,
+                "is_favourite": voice.value in stars,
+            }
             for voice in (*first, *others)
         ),
         match_count=len(matches),
@@ -97,9 +84,10 @@ def load_voice_list(
     )
 
 
-def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
+def load_voice_samples(job: Job) -> dict[str, dict[str, Any]]:
     """Return the preview of a cloned voice, else the newest finished video of the team, for each
-    voice id; one query."""
+    voice id; one query. A finished video of the team that uses a voice, or the preview of a cloned
+    voice."""
     voices = cloned_voices.listed_voices(job.account)
     same_account = Account.objects.same_upstream_account(job.account_id)
     previews = Q(kind=JobKind.CLONE, account__in=same_account) & ~Q(media_url="")
@@ -111,12 +99,20 @@ def load_voice_samples(job: Job) -> dict[str, VoiceSample]:
         .only("kind", "title", "cloned_voice__voice_id", "cloned_voice__known_voice_ids")
         .order_by("kind", "-finished_at")  # clones first
     )
-    samples: dict[str, VoiceSample] = {}
+    samples: dict[str, dict[str, Any]] = {}
     for row in jobs[:MAX_SAMPLED_VIDEOS]:
         is_preview = row.kind == JobKind.CLONE
         used = row.voice  # type: ignore[attr-defined]  # annotated
         voice = find_cloned_voice(row, voices) if is_preview else str(used)
-        samples.setdefault(voice, VoiceSample(row.pk, row.title, is_preview))
+        samples.setdefault(
+            voice,
+            {
+                "job_id": row.pk,
+                "title": row.title,
+                "is_preview": is_preview,
+                "length": f"0:{SAMPLE_LENGTH_S:02}",
+            },
+        )
     return samples
 
 

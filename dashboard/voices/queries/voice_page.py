@@ -39,30 +39,6 @@ from proxyapi.polling.duration_history import DurationHistory
 
 
 @dataclass(frozen=True, slots=True)
-class SampleRow:
-    """`play_url` and `remove_url` are empty for those who may not."""
-
-    id: UUID
-    number: int
-    name: str
-    length: str
-    play_url: str
-    remove_url: str
-
-
-@dataclass(frozen=True, slots=True)
-class ConsentCard:
-    """`samples` are names with the first characters of their checksums."""
-
-    speaker: str
-    agreement: str
-    confirmed: str
-    withdrawn: str
-    samples: tuple[tuple[str, str], ...]
-    withdraw_url: str
-
-
-@dataclass(frozen=True, slots=True)
 class VoicePage:
     """`voice_id` is that of the account's voice; empty as long as none is known to be this one.
     `chosen` and `price` are of a voice that can be edited."""
@@ -76,8 +52,8 @@ class VoicePage:
     bar: RenderProgressBar | None
     fresh: Freshness | None
     cost: CreditAmount
-    samples: tuple[SampleRow, ...]
-    consent: ConsentCard | None
+    samples: tuple[dict[str, Any], ...]
+    consent: dict[str, Any] | None
     voice_id: str
     preview_url: str
     slots_url: str
@@ -142,7 +118,7 @@ def voice_cost(context: VideoContext) -> CreditAmount:
     return FREE_AMOUNT if cost.kind == "exact" and not cost.value else cost
 
 
-def load_samples(job: Job, *, may_make: bool, editable: bool) -> tuple[SampleRow, ...]:
+def load_samples(job: Job, *, may_make: bool, editable: bool) -> tuple[dict[str, Any], ...]:
     files = job.stored_files.defer("ciphertext")
     return tuple(
         build_sample_row(file, number, may_make=may_make, editable=editable)
@@ -150,16 +126,19 @@ def load_samples(job: Job, *, may_make: bool, editable: bool) -> tuple[SampleRow
     )
 
 
-def build_sample_row(file: StoredFile, number: int, *, may_make: bool, editable: bool) -> SampleRow:
+def build_sample_row(
+    file: StoredFile, number: int, *, may_make: bool, editable: bool
+) -> dict[str, Any]:
+    """`play_url` and `remove_url` are empty for those who may not."""
     ids = [file.job_id, file.pk]
-    return SampleRow(
-        id=file.pk,
-        number=number,
-        name=file.name,
-        length=recording_length(file.seconds),
-        play_url=reverse("voice-sample", args=ids) if may_make else "",
-        remove_url=reverse("voice-sample-removals", args=ids) if editable else "",
-    )
+    return {
+        "id": file.pk,
+        "number": number,
+        "name": file.name,
+        "length": recording_length(file.seconds),
+        "play_url": reverse("voice-sample", args=ids) if may_make else "",
+        "remove_url": reverse("voice-sample-removals", args=ids) if editable else "",
+    }
 
 
 def recording_length(seconds: float | None) -> str:
@@ -193,20 +172,21 @@ def can_withdraw(context: VideoContext, reader: Membership) -> bool:
 
 def build_consent_card(
     job: Job, consent: VoiceConsent | None, *, may_withdraw: bool
-) -> ConsentCard | None:
+) -> dict[str, Any] | None:
+    """`samples` are names with the first characters of their checksums."""
     if consent is None:
         return None
     withdrawn = ""
     if consent.withdrawn_at and consent.withdrawn_by:
         withdrawn = f"{consent.withdrawn_by}, {clock(consent.withdrawn_at)}"
     rows: list[dict[str, Any]] = consent.samples
-    return ConsentCard(
-        speaker=consent.speaker,
-        agreement="Own voice" if consent.is_own else f"Agreed {consent.agreed_on:%-d %b %Y}",
-        confirmed=f"{consent.confirmed_by}, {clock(consent.confirmed_at)}",
-        withdrawn=withdrawn,
-        samples=tuple((str(row["name"]), str(row["sha256"])[:12]) for row in rows),
-        withdraw_url=reverse("voice-withdrawals", args=[job.pk])
+    return {
+        "speaker": consent.speaker,
+        "agreement": "Own voice" if consent.is_own else f"Agreed {consent.agreed_on:%-d %b %Y}",
+        "confirmed": f"{consent.confirmed_by}, {clock(consent.confirmed_at)}",
+        "withdrawn": withdrawn,
+        "samples": tuple((str(row["name"]), str(row["sha256"])[:12]) for row in rows),
+        "withdraw_url": reverse("voice-withdrawals", args=[job.pk])
         if may_withdraw and not withdrawn
         else "",
-    )
+    }

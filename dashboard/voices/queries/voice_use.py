@@ -20,18 +20,10 @@ MAX_SHOWN_VIDEOS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class VoicedVideo:
-    title: str
-    url: str
-    note: str
-    still_url: str
-
-
-@dataclass(frozen=True, slots=True)
 class VoiceUse:
     """The newest videos, and how many there are."""
 
-    videos: tuple[VoicedVideo, ...]
+    videos: tuple[dict[str, Any], ...]
     count: int
 
 
@@ -80,11 +72,11 @@ def load_voice_use(job: Job, voice_id: str) -> VoiceUse:
     return VoiceUse(tuple(map(build_voiced_video, newest)), videos.count())
 
 
-def build_voiced_video(job: Job) -> VoicedVideo:
+def build_voiced_video(job: Job) -> dict[str, Any]:
     has_film = job.state == JobState.COMPLETED and job.media_url
-    return VoicedVideo(
-        title=job.title,
-        url=reverse("video", args=[job.pk]),
-        note=f"{job.member.first_name}, {day(job.created_at)}",
-        still_url=film_still_url(job.pk) if has_film else "",
-    )
+    return {
+        "title": job.title,
+        "url": reverse("video", args=[job.pk]),
+        "note": f"{job.member.first_name}, {day(job.created_at)}",
+        "still_url": film_still_url(job.pk) if has_film else "",
+    }

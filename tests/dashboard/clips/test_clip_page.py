@@ -54,7 +54,11 @@ def test_it_shows_the_prompt_the_model_each_option_and_the_exact_price(
 ) -> None:
     page = load_video_page(clip)
     assert page.note.startswith("Kestrel Voice, 8 s, 16:9, 720p, with sound. Made by Priya today.")
-    assert (page.script.label, page.script.text, page.script.note) == ("Prompt", PROMPT, "10 words")
+    assert (page.script["label"], page.script["text"], page.script["note"]) == (
+        "Prompt",
+        PROMPT,
+        "10 words",
+    )
     assert facts_of(clip) == {
         "Type": "Text to video",
         "Model": "Kestrel Voice",

@@ -96,13 +96,13 @@ def test_the_balance_walks_back_from_what_is_left(add_entry, account, thea):
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
     chart = chart_summary(thea, period="2026-11-17..2026-11-20")["balance"]
     assert chart is not None
-    assert [(came, left) for _, came, left in chart.table] == [
+    assert [(came, left) for _, came, left in chart["table"]] == [
         (0, 4000),
         (0, 4000),
         (2000, 4096),
         (0, 2096),
     ]
-    (mark,) = chart.line.marks
+    (mark,) = chart["line"].marks
     assert (mark.kind, mark.title) == ("in", "Wed 18 Nov: credits in 2,000 cr")
 
 
@@ -112,7 +112,7 @@ def test_days_after_the_period_count_towards_its_balance(add_entry, account, the
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(1000))
     chart = chart_summary(thea, period="2026-09")["balance"]
     assert chart is not None
-    assert chart.table[0][2] == 1096
+    assert chart["table"][0][2] == 1096
 
 
 def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, account, thea):
@@ -122,7 +122,7 @@ def test_the_balance_counts_what_came_since_the_last_checkpoint(add_entry, accou
     LedgerMirror.objects.filter(pk=account.pk).update(**weighed)
     chart = chart_summary(thea, period="2026-11-18..2026-11-20")["balance"]
     assert chart is not None
-    ends = [left for _, _, left in chart.table]
+    ends = [left for _, _, left in chart["table"]]
     assert ends == [Decimal("1500.25"), 1000, 1100]
     shown = load_ledger_page(thea, parse_ledger_filters({}))["entries"]["page"].days
     assert [row["balance"] for day in shown for row in day.rows] == ends[
@@ -151,8 +151,8 @@ def test_the_table_of_long_periods_is_by_week_or_by_month(
     LedgerMirror.objects.filter(pk=account.pk).update(balance_exact=Decimal(4000))
     chart = chart_summary(thea, period=period)["balance"]
     assert chart is not None
-    assert chart.head == head
-    assert list(chart.table[: len(rows)]) == rows
+    assert chart["head"] == head
+    assert list(chart["table"][: len(rows)]) == rows
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_refund_has_a_mark_of_its_own(add_entry, account, thea):
     sum_up(account)
     chart = chart_summary(thea)["balance"]
     assert chart is not None
-    assert [mark.kind for mark in chart.line.marks] == ["refund"]
+    assert [mark.kind for mark in chart["line"].marks] == ["refund"]
 
 
 def test_charts_without_rows_say_so(account, thea, client_of):

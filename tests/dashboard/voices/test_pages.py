@@ -257,8 +257,8 @@ def test_a_star_is_the_members_own_and_comes_first_in_the_studio(
     draft = JobFactory(account=voice.account, token=voice.token)
     step = reverse("studio-step", args=[draft.pk, "voice"])
     chosen = {who: client_of(who).get(step).context["voices"].rows for who in (priya, luca)}
-    assert chosen[priya][0].voice.name == "Aurélie"
-    assert chosen[luca][0].voice.name == "Maren"
+    assert chosen[priya][0]["voice"].name == "Aurélie"
+    assert chosen[luca][0]["voice"].name == "Maren"
 
 
 def test_make_a_video_starts_a_draft_with_the_voice(
