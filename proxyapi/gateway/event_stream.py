@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import Error as DatabaseTrouble
 from django.utils import timezone
 from redis import RedisError
 from redis.asyncio import Redis
@@ -144,8 +143,8 @@ class EventStreams:
                 await stream.write(END)
         except OSError:
             pass  # the client is gone; its request ends when the server says so
-        except DatabaseTrouble:
-            log.exception("events could not be read; the next check reads them")
+        except Exception:
+            log.exception("events could not be sent; the next check tries again")
         finally:
             stream.sender = None
 
@@ -172,19 +171,20 @@ class EventStreams:
     async def check(self) -> None:
         """End the streams of keys that are no longer accepted; look for events that nothing was
         published of, and for streams that have been silent for long."""
+        streams = list(self.streams)  # those that open meanwhile are checked the next time
         try:
-            readers = await in_thread(find_readers, {stream.key for stream in self.streams})
-        except DatabaseTrouble:
+            readers = await in_thread(find_readers, {stream.key for stream in streams})
+        except Exception:
             log.exception("the keys of event streams could not be checked")
             return
-        for stream in self.streams:
+        for stream in streams:
             if stream.key in readers:
                 stream.owner_id = readers[stream.key]
             else:
                 stream.has_ended = True
             if stream.has_ended or stream.is_silent():
                 self.start_sender(stream)
-        self.changed |= {stream.tenant_id for stream in self.streams}
+        self.changed |= {stream.tenant_id for stream in streams}
         self.has_changed.set()
 
     async def listen(self) -> None:
@@ -211,17 +211,19 @@ class EventStreams:
             self.has_changed.clear()
             while self.changed:
                 tenant_id = self.changed.pop()
-                streams = [stream for stream in self.streams if stream.tenant_id == tenant_id]
-                if streams:
-                    with suppress(DatabaseTrouble):  # the next check tries again
-                        await self.wake(tenant_id, streams)
+                if any(stream.tenant_id == tenant_id for stream in self.streams):
+                    await self.wake(tenant_id)
 
-    async def wake(self, tenant_id: UUID, streams: Collection[EventStream]) -> None:
+    async def wake(self, tenant_id: UUID) -> None:
         """Have those of the tenant's streams send that have not sent everything."""
-        last = await in_thread(ApiEvent.objects.number_new, tenant_id)
-        for stream in streams:
-            stream.last = max(stream.last, last)
-            if stream.position < stream.last:
+        try:
+            last = await in_thread(ApiEvent.objects.number_new, tenant_id)
+        except Exception:
+            log.exception("events could not be numbered; the next check tries again")
+            return
+        for stream in self.streams:
+            if stream.tenant_id == tenant_id and stream.position < last:
+                stream.last = max(stream.last, last)
                 self.start_sender(stream)
 
 
@@ -235,6 +237,9 @@ class EventStreamResponse(Response):
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         await send(start)
         self.stream.send = send
+        if scope["method"] == "HEAD":
+            await self.stream.write(END)
+            return
         await self.stream.write(BEGINNING)
         await self.streams.run(self.stream, receive)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
@@ -229,6 +230,12 @@ def test_a_wrong_request_gets_no_stream(
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
 
 
+def test_head_has_the_headers_alone(script: Script) -> None:
+    response = script.call("HEAD", "/_events")
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "text/event-stream"
+
+
 def test_the_scope_read_is_needed(make_script: Callable[..., Script]) -> None:
     response = make_script(scopes=(KeyScope.RENDER,)).call("GET", "/_events")
     assert (response.status_code, response.json()["error"]["scope"]) == (403, "read")
@@ -241,6 +248,41 @@ def test_an_idle_stream_gets_a_heartbeat(script: Script, monkeypatch: pytest.Mon
         await client.wait(lambda: client.text.count("\n:\n\n") >= 2)
 
     assert watch(script, story).messages == []
+
+
+def test_a_stream_that_opens_during_a_check_stays_open(
+    make_script: Callable[..., Script], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, other = make_script(), make_script()
+    checking, may_end = threading.Event(), threading.Event()
+    real = event_stream.find_readers
+
+    def check_slowly(found: Any) -> Any:
+        readers = real(found)
+        if threading.current_thread() is not threading.main_thread() and opened:
+            opened.pop()
+            checking.set()
+            may_end.wait()
+        return readers
+
+    monkeypatch.setattr(event_stream, "find_readers", check_slowly)
+    opened: list[Client] = []
+
+    async def play() -> bool:
+        first = Client(script)
+        await first.wait(lambda: first.text)
+        opened.append(first)
+        await first.wait(checking.is_set)
+        second = Client(other)
+        await second.wait(lambda: second.text)
+        may_end.set()
+        await in_thread(record, script.key, "clip.failed")
+        await second.wait(lambda: second.messages)
+        for client in (first, second):
+            await client.close()
+        return first.has_ended or second.has_ended
+
+    assert script.loop.run(play()) is False
 
 
 def test_without_redis_a_stream_goes_on(script: Script, settings: Any) -> None:
