@@ -174,37 +174,37 @@ def add_webhook(
         webhook.resolve_webhook_address(parsed)
     except DeliveryFailed as error:
         raise Refusal(error.sentence, field="url") from None
-    message_format = message_format or guess_webhook_format(parsed.host)
-    return save_webhook(by, url, WebhookFormat(message_format), name, event_types)
+    new = AlertWebhook(
+        team=by.team,
+        url=url,
+        message_format=message_format or guess_webhook_format(parsed.host),
+        name=name,
+        event_types=list(event_types),
+        # Before the transaction: numbering locks the tenant, which others lock before the team.
+        event_position=ApiEvent.objects.number_new(by.team.tenant_id),
+    )
+    return save_webhook(by, new)
 
 
 @transaction.atomic
-def save_webhook(
-    by: Membership,
-    url: str,
-    message_format: WebhookFormat,
-    name: str,
-    event_types: Sequence[str],
-) -> str:
+def save_webhook(by: Membership, new: AlertWebhook) -> str:
     check_permission(by, Permission.MANAGE_MONEY)
     # Two concurrent presses must not exceed the limit or add an address twice.
     Team.objects.select_for_update(no_key=True).get(pk=by.team_id)
     hooks = AlertWebhook.objects.filter(team=by.team)
-    hook = hooks.filter(url=url).first()
+    hook = hooks.filter(url=new.url).first()
     if hook is None and hooks.count() >= MAX_WEBHOOKS:
         raise Refusal(TOO_MANY_WEBHOOKS, field="url")
-    if hook is None:
-        hook = AlertWebhook(team=by.team, url=url)
-        hook.event_position = ApiEvent.objects.number_new(by.team.tenant_id)
-    hook.message_format, hook.name = message_format, name or hook.name
-    hook.event_types = list(event_types) or hook.event_types
+    hook = hook or new
+    hook.message_format, hook.name = new.message_format, new.name or hook.name
+    hook.event_types = new.event_types or hook.event_types or [ALERTS]
     secret = webhook.generate_webhook_secret()
     webhook.encrypt_webhook_secret(hook, secret)
     hook.previous_until = hook.failing_since = hook.disabled_at = None
     hook.save()
-    after = {**webhook_audit_details(hook), "format": message_format}
+    after = {**webhook_audit_details(hook), "format": hook.message_format}
     record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
-    return secret if message_format == WebhookFormat.JSON else ""
+    return secret if hook.message_format == WebhookFormat.JSON else ""
 
 
 @transaction.atomic
@@ -233,15 +233,15 @@ def rotate_webhook_secret(*, by: Membership, hook: AlertWebhook) -> str:
     return new
 
 
-@transaction.atomic
 def enable_webhook(*, by: Membership, hook: AlertWebhook) -> None:
     """Send to it again what happens from now on."""
     check_permission(by, Permission.MANAGE_MONEY)
     hook.event_position = ApiEvent.objects.number_new(by.team.tenant_id)
     hook.failing_since = hook.disabled_at = None
-    hook.save(update_fields=["event_position", "failing_since", "disabled_at"])
     after = {**webhook_audit_details(hook), "active": True}
-    record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
+    with transaction.atomic():
+        hook.save(update_fields=["event_position", "failing_since", "disabled_at"])
+        record_audit_event(by, AuditAction.WEBHOOK_SET, hook.pk, after=after)
 
 
 @transaction.atomic

@@ -168,7 +168,7 @@ class ChargeQuerySet(models.QuerySet["Charge"]):
         if to not in CHARGE_TRANSITIONS[before := ChargeState(charge.state)]:
             raise ValueError(f"a charge does not go from {charge.state} to {to}")
         with transaction.atomic(savepoint=False):
-            moved = self.filter(pk=charge.pk, state=before).update(state=to, **fields)
+            moved = self.filter(pk=charge.pk, state=charge.state).update(state=to, **fields)
             if moved:
                 charge.reload()
                 record_charge_event(charge, before)

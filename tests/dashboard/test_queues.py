@@ -65,6 +65,7 @@ WAYS = {
         "poll_job_task",
         "quote_draft_task",
         "read_genres_task",
+        "send_events",
         "read_job_parts_task",
         "read_voice_slots_task",
         "reconcile_charge_task",

@@ -23,6 +23,7 @@ from proxyapi.models import Account, ApiEvent, ApiEventType
 from proxyapi.refusals import Refusal
 from tests.dashboard.alerts.conftest import NOON
 from tests.dashboard.members import conftest
+from tests.factories import JobFactory
 
 confirmed_client_of = conftest.confirmed_client_of
 LOG = "/alerts/deliveries/"
@@ -300,3 +301,28 @@ def test_a_disabled_webhook_is_enabled_again(northlight, record, listening, thea
     assert schedule(northlight) == []
     record()
     assert len(schedule(northlight)) == 1
+
+
+def test_a_chat_gets_the_type_the_amount_and_a_link_to_the_page(
+    northlight, add_webhook, webhook_posts, token, settings
+):
+    settings.PORTAL_URL = "https://reelroom.example"
+    add_webhook("slack", message_format="slack", event_types=["clip.completed"])
+    job = JobFactory.create(account=token.account, token=token, title="<!channel> secret prompt")
+    ApiEvent.objects.record(
+        ApiEventType.CLIP_COMPLETED, job.pk, {**DATA, "job": job.pk}, tenant_id=northlight.tenant_id
+    )
+    deliver(northlight)
+    assert json.loads(webhook_posts[0][1])["text"] == (
+        "*clip.completed: a clip is finished*\n7, 42 cr\n"
+        f"<https://reelroom.example/videos/{job.pk}/|View in Reelroom>"
+    )
+
+
+def test_two_that_schedule_at_once_deliver_once(northlight, record, listening):
+    record()
+    last = ApiEvent.objects.number_new(northlight.tenant_id)
+    assert len(api_events.give_new_events(listening.pk, last)) == 1
+    assert api_events.give_new_events(listening.pk, last) == []
+    listening.delete()
+    assert api_events.give_new_events(listening.pk, last + 1) == []
