@@ -32,6 +32,10 @@ COUNT_CHARGES = """
 from proxyapi.models import Charge
 print(Charge.objects.filter(api_key__name={name!r}).count())
 """
+LAST_EVENT = """
+from proxyapi.models import ApiEvent, Tenant
+print(max(ApiEvent.objects.number_new(tenant.pk) for tenant in Tenant.objects.all()))
+"""
 SHELL = (sys.executable, "manage.py", "shell", "--no-imports", "-c")
 DIRECT = {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "localhost,127.0.0.1"}
 
@@ -53,6 +57,7 @@ def portal(
 def test_each_example_makes_what_it_says(
     live_portal: LivePortal, chromium: Browser, portal: dict[str, str]
 ) -> None:
+    last_event = run(live_portal, *SHELL, LAST_EVENT)
     curl, commands = examples("curl", "sh")
     (report,) = examples("Usage, ledger, budgets and audit log", "sh")
     if shutil.which("curl"):
@@ -65,7 +70,7 @@ def test_each_example_makes_what_it_says(
     python = python.replace("sleep(5)", "sleep(0.5)")
     clips = {clip_of(run(live_portal, sys.executable, "-c", python, **portal)) for _ in range(2)}
     assert len(clips) == 1, "the second run made another clip"
-    check_events(live_portal, portal, min(clips))
+    check_events(live_portal, portal, min(clips), last_event)
 
     (javascript,) = examples("JavaScript", "javascript")
     assert clip_of(run_in_page(chromium, live_portal, javascript, portal)) not in clips
@@ -116,13 +121,14 @@ def run_in_page(
     return "\n".join(lines)
 
 
-def check_events(site: LivePortal, portal: dict[str, str], clip: str) -> None:
+def check_events(site: LivePortal, portal: dict[str, str], clip: str, after: str) -> None:
     """The examples that follow events tell of the end of the clip."""
     (watch,), (follow,) = examples("Events", "sh"), examples("Events", "python")
+    follow = follow.replace('"0"', f'"{after}"')
     assert run(site, sys.executable, "-c", follow, **portal) == f"clip.completed {clip}"
     if shutil.which("curl"):
-        # For three seconds, from the beginning; curl calls that an error.
-        briefly = watch.replace("-m 60", "-m 3 -H 'Last-Event-ID: 0'").rstrip() + " || :"
+        # For three seconds, which curl calls an error.
+        briefly = watch.replace("-m 60", f"-m 3 -H 'Last-Event-ID: {after}'").rstrip() + " || :"
         assert f'"resource": "{clip}"' in run(site, "sh", "-c", briefly, **portal)
 
 
