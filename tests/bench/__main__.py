@@ -1,8 +1,8 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
 With arguments only the parts that they name: `polling`, `rows`, `sandbox`, `start`, `live`,
-`streams`, `members`, `addresses`, `ledger`. What is seeded is kept, for the next time, in the
-folder that BENCH_FOLDER names.
+`streams`, `events`, `members`, `addresses`, `ledger`. What is seeded is kept, for the next time, in
+the folder that BENCH_FOLDER names.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from tests.bench import (
+    event_streams,
     known_addresses,
     ledger,
     polling_rows,
@@ -80,6 +81,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "start": bench_portal_start,
     "live": push_latency.main,
     "streams": streams.main,
+    "events": event_streams.main,
     "members": stream_ends.main,
     "addresses": known_addresses.main,
     "ledger": bench_ledger,
