@@ -26,6 +26,7 @@ from dashboard.shared.roles import Permission
 
 MAX_ALERTS_SHOWN, MAX_DELIVERIES_SHOWN = 20, 15
 RULE_ORDER = {kind.value: place for place, kind in enumerate(AlertKind)}
+LOG_FILTERS = ("alerts", "events")
 DELIVERY_STATE_LABELS = {
     DeliveryState.DUE: ("waiting", "Waiting"),
     DeliveryState.DELIVERED: ("completed", "Delivered"),
@@ -69,19 +70,23 @@ def load_alert_rules(reader: Membership) -> list[AlertRule]:
     return sorted(rules, key=lambda rule: (RULE_ORDER[rule.kind], -rule.threshold))
 
 
-def load_delivery(reader: Membership) -> dict[str, Any]:
+def load_delivery(reader: Membership, only: str = "") -> dict[str, Any]:
     """Four queries."""
     return {
-        **load_delivery_log(reader),
+        **load_delivery_log(reader, only),
         "new_webhook": WebhookForm(),
         "recipients": [member.user.first_name for member in load_money_managers(reader.team)],
     }
 
 
-def load_delivery_log(reader: Membership) -> dict[str, Any]:
+def load_delivery_log(reader: Membership, only: str = "") -> dict[str, Any]:
+    """`only` is "alerts" or "events"; anything else is both."""
     rows = Delivery.objects.filter(event__team=reader.team_id).select_related("event", "webhook")
     rows = rows.defer("attachment")
+    if only in LOG_FILTERS:
+        rows = rows.filter(event__api_event__isnull=only == "alerts")
     return {
+        "only": only if only in LOG_FILTERS else "",
         "deliveries": [
             {**build_delivery_row(row), "webhook_name": row.webhook.name if row.webhook else ""}
             for row in rows.order_by("-created_at", "-pk")[:MAX_DELIVERIES_SHOWN]

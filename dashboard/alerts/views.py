@@ -100,10 +100,11 @@ def deliveries(request: TeamRequest) -> HttpResponse:
     """The webhooks, the recipients and the delivery log; for htmx the log and the state of each
     webhook."""
     check_permission(request.membership, Permission.MANAGE_MONEY)
+    only = request.GET.get("only", "")
     if request.htmx:
-        context = pages.load_delivery_log(request.membership)
+        context = pages.load_delivery_log(request.membership, only)
         return render(request, "alerts/updated_deliveries.html", context)
-    return render(request, DELIVERY_TEMPLATE, pages.load_delivery(request.membership))
+    return render(request, DELIVERY_TEMPLATE, pages.load_delivery(request.membership, only))
 
 
 @require_POST

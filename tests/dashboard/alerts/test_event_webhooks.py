@@ -121,6 +121,28 @@ def test_an_event_is_no_alert(northlight, record, listening, mira, client_of):
     assert "video.completed: a video is finished" in log and "Delivered" in log
 
 
+def test_the_log_shows_alerts_or_events_alone(
+    northlight, record, event, listening, team_webhook, mira, client_of
+):
+    record()
+    deliver(northlight)
+    for row in schedule_deliveries(event()):
+        queue.attempt_delivery(row.pk)
+    shown = {
+        only: [
+            words in client_of(mira).get(f"{LOG}?only={only}", headers={"HX-Request": "true"}).text
+            for words in ("video.completed: a", "900 cr are free")
+        ]
+        for only in ("", "alerts", "events", "nonsense")
+    }
+    assert shown == {
+        "": [True, True],
+        "alerts": [False, True],
+        "events": [True, False],
+        "nonsense": [True, True],
+    }
+
+
 def test_what_the_task_missed_is_found_by_the_beat(northlight, record, listening, monkeypatch):
     sent: list[str] = []
     monkeypatch.setattr(tasks.send_events, "delay", sent.append)
