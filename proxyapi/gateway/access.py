@@ -81,7 +81,7 @@ def check_key(key: ApiKey, scope: KeyScope, *, changes: bool) -> None:
 
 async def wait_for_key_limit(call: Call) -> None:
     """Count the request, and wait while the key has used up its requests of a minute. Raises
-    `TooManyAttempts` if the time is too short, `GatewayRefusal` if Redis does not answer."""
+    `TooManyAttempts` if the time is too short, `GatewayRefusal` if Redis does not answer in it."""
     limit = call.key.requests_per_minute
     while limit is not None:
         try:
@@ -89,9 +89,9 @@ async def wait_for_key_limit(call: Call) -> None:
                 throttle.count_attempt, {f"api-key:{call.key.pk}": limit}, TOO_MANY_REQUESTS
             )
             return
-        except throttle.CounterUnavailable as error:
-            raise limiter_unavailable(error.sentence) from None
         except TooManyAttempts as error:
             if time.monotonic() + error.wait_s > call.until:
+                if isinstance(error, throttle.CounterUnavailable):
+                    raise limiter_unavailable(error.sentence) from None
                 raise
             await asyncio.sleep(min(error.wait_s, MAX_SLEEP_S))

@@ -248,8 +248,8 @@ POLLING: Mapping[str, Mutant] = {
 BUDGETS: Mapping[str, Mutant] = {
     "what is used leaves the limit as it was": Mutant(
         CHARGING,
-        "SpendingLimit(str(usage.budget.pk), usage.budget.hard - usage.used)",
-        "SpendingLimit(str(usage.budget.pk), usage.budget.hard)",
+        "SpendingLimit(str(usage.budget.pk), usage.hard - usage.used)",
+        "SpendingLimit(str(usage.budget.pk), usage.hard)",
         "dashboard/budgets/test_budget_usage.py",
     ),
     "what is held does not count": Mutant(
