@@ -147,7 +147,22 @@ class EventTypesField(forms.MultipleChoiceField):
         )
 
 
-class WebhookForm(PortalForm):
+class WebhookSettingsForm(PortalForm):
+    name = forms.CharField(
+        label="Name",
+        required=False,
+        max_length=AlertWebhook._meta.get_field("name").max_length,
+        help_text="Optional, such as the channel. Tells webhooks of one host apart.",
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+    event_types = EventTypesField()
+
+    def __init__(self, data: Any, initial: dict[str, Any]) -> None:
+        super().__init__(data, initial=initial, use_required_attribute=False)
+        reject_invisible(self.fields["name"])
+
+
+class WebhookForm(WebhookSettingsForm):
     url = forms.URLField(
         label="Address",
         max_length=500,
@@ -165,36 +180,17 @@ class WebhookForm(PortalForm):
         choices=[("", "Detect from the address"), *WebhookFormat.choices],
         help_text="Slack, Discord and Microsoft Teams get a message with a link.",
     )
-    name = forms.CharField(
-        label="Name",
-        required=False,
-        max_length=AlertWebhook._meta.get_field("name").max_length,
-        help_text="Optional, such as the channel. Tells webhooks of one host apart.",
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
-
-    event_types = EventTypesField()
+    field_order = ("url", "message_format", "name", "event_types")
 
     def __init__(self, data: Any = None) -> None:
-        initial = {"event_types": [ALERTS]}
-        super().__init__(data, initial=initial, use_required_attribute=False)
-        reject_invisible(self.fields["name"])
+        super().__init__(data, {"event_types": [ALERTS]})
 
 
-class EditWebhookForm(PortalForm):
-    name = forms.CharField(
-        label="Name",
-        required=False,
-        max_length=AlertWebhook._meta.get_field("name").max_length,
-        widget=forms.TextInput(attrs={"autocomplete": "off"}),
-    )
-    event_types = EventTypesField()
-
+class EditWebhookForm(WebhookSettingsForm):
     def __init__(self, hook: AlertWebhook, data: Any = None) -> None:
-        super().__init__(data, initial={"name": hook.name, "event_types": hook.event_types})
+        super().__init__(data, {"name": hook.name, "event_types": hook.event_types})
         self.fields["event_types"].required = True
         self.fields["event_types"].error_messages["required"] = NO_EVENT
-        reject_invisible(self.fields["name"])
 
 
 class RotateWebhookForm(RecentAuthenticationForm):

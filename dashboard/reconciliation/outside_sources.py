@@ -45,7 +45,7 @@ NAME_TAKEN = "Another source of this account has this name. Choose another name.
 TOO_MANY = f"At most {MAX_SOURCES_PER_ACCOUNT} sources can be named. Remove one first."
 ANY_HOUR = ("", "Any hour")
 HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
-FROM_API = {"": None, "yes": True, "no": False}
+API_CHOICES = {None: "", True: "yes", False: "no"}  # values of the form by `via_api`
 
 
 class OutsideSourceForm(PortalForm):
@@ -80,7 +80,8 @@ class OutsideSourceForm(PortalForm):
             reject_invisible(self.fields[name])
 
     def clean_via_api(self) -> bool | None:
-        return FROM_API[self.cleaned_data["via_api"]]
+        chosen = self.cleaned_data["via_api"]
+        return next(value for value, choice in API_CHOICES.items() if choice == chosen)
 
     def clean(self) -> dict[str, Any]:
         found = self.cleaned_data
@@ -152,8 +153,7 @@ class NameOutsideSpend(ManagedAccountDialog):
         entry = LedgerEntry.objects.filter(account=self.account, position=position).first()
         if entry is None:
             return {}
-        from_api = {True: "yes", False: "no", None: ""}[entry.via_api]
-        return {"text": entry.label or entry.content_type, "via_api": from_api}
+        return {"text": entry.label or entry.content_type, "via_api": API_CHOICES[entry.via_api]}
 
     def load_dialog(self) -> Mapping[str, Any]:
         return {"source": self.source, "zone": self.request.team.tenant.zone.key}
@@ -173,10 +173,9 @@ class ChangeOutsideSource(NameOutsideSpend):
 
     def suggest(self) -> dict[str, Any]:
         assert self.source  # noqa: S101 - `fetch` found it
-        from_api = {True: "yes", False: "no", None: ""}[self.source.via_api]
         values = {name: getattr(self.source, name) for name in ("name", *self.source.CRITERIA)}
         limit = limit_input_value(self.source.daily_limit)
-        return {**values, "via_api": from_api, "daily_limit": limit}
+        return {**values, "via_api": API_CHOICES[self.source.via_api], "daily_limit": limit}
 
 
 @require_POST

@@ -25,6 +25,7 @@ from dashboard.shared.access import audit_entries, check_permission
 from dashboard.shared.budget_usage import BudgetUsage
 from dashboard.shared.query_params import Cursor, parse_cursor
 from dashboard.shared.roles import Permission
+from proxyapi.gateway.answers import amount_or_none
 from proxyapi.gateway.site import ReportPage
 from proxyapi.models import ApiKey, Job, LedgerEntry
 from proxyapi.models.account import amount_text
@@ -172,13 +173,13 @@ def describe_budget(usage: BudgetUsage, people: Mapping[int, User]) -> dict[str,
         "period": budget.period,
         "starts_at": usage.bounds.start,
         "ends_at": usage.bounds.end,
-        "limit": text_or_none(usage.hard),
+        "limit": amount_or_none(usage.hard),
         "raised_by": amount_text(usage.raised),
         "raised_until": budget.raise_until if usage.raised else None,
-        "alert_at": text_or_none(budget.soft),
+        "alert_at": amount_or_none(budget.soft),
         "spent": amount_text(usage.spent),
         "held": amount_text(usage.held),
-        "left": text_or_none(usage.remaining),
+        "left": amount_or_none(usage.remaining),
     }
 
 
@@ -208,7 +209,3 @@ def describe_job(job: Job | None) -> dict[str, Any] | None:
     if job is None:
         return None
     return {"id": str(job.pk), "kind": job.kind, "service_id": job.remote_id, "title": job.title}
-
-
-def text_or_none(amount: Decimal | None) -> str | None:
-    return None if amount is None else amount_text(amount)

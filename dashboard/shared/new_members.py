@@ -21,7 +21,7 @@ def give_new_member_budget(member: Membership) -> Budget | None:
         team=member.team,
         member=member.user,
         period=default.period,
-        defaults={**limits, "active": True},
+        defaults={**limits, "active": True, "raise_amount": None, "raise_until": None},
     )
     BudgetChange.objects.create(
         budget=budget,

@@ -37,6 +37,7 @@ from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
 from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
 from proxyapi.models.account import amount_text
+from proxyapi.models.charge import IN_PROGRESS_STATES
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
 SETTINGS_CHANGED = "Nothing was sent. The settings of this draft have changed. Confirm again."
@@ -53,7 +54,6 @@ ABOVE_LIMIT = (
     "were confirmed. Look at the price and press Render."
 )
 PLAN_ENDED = "The planned render has started or ended already."
-AWAITED_STATES = (ChargeState.HELD, ChargeState.SENDING)
 
 
 @transaction.atomic
@@ -142,7 +142,7 @@ def is_script_written(plan: PlannedRender) -> bool:
     """Whether its script is there; False while it may come. Raises `NotReady` if it was refused, or
     if its answer is no proof (rule 2): a script that was read back is for a person to review."""
     charge = plan.script_charge
-    if charge.state in AWAITED_STATES:
+    if charge.state in IN_PROGRESS_STATES:
         return False
     if charge.state == ChargeState.REFUSED:
         raise NotReady(SCRIPT_NOT_WRITTEN.format(reason=charge.reason or "it was refused."))

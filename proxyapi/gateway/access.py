@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from proxyapi import throttle
 from proxyapi.gateway import keys
-from proxyapi.gateway.answers import GatewayRefusal, limiter_unavailable
-from proxyapi.gateway.call import Call
+from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.call import Call, waiting_time
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, KeyScope
@@ -48,6 +48,13 @@ def bearer_value(request: Request) -> str:
     return value
 
 
+async def begin_call(request: Request) -> Call:
+    """The call of a request whose key is accepted. Raises `GatewayRefusal`."""
+    client_ip = team_rules().client_ip(request.scope)
+    key = await in_thread(authenticate, bearer_value(request), client_ip)
+    return Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+
+
 def authenticate(value: str, client_ip: str) -> ApiKey:
     """The key with this value, if it is accepted from this address. Raises `GatewayRefusal`."""
     now = timezone.now()
@@ -81,7 +88,7 @@ def check_key(key: ApiKey, scope: KeyScope, *, changes: bool) -> None:
 
 async def wait_for_key_limit(call: Call) -> None:
     """Count the request, and wait while the key has used up its requests of a minute. Raises
-    `TooManyAttempts` if the time is too short, `GatewayRefusal` if Redis does not answer in it."""
+    `TooManyAttempts` if the time is too short."""
     limit = call.key.requests_per_minute
     while limit is not None:
         try:
@@ -91,7 +98,5 @@ async def wait_for_key_limit(call: Call) -> None:
             return
         except TooManyAttempts as error:
             if time.monotonic() + error.wait_s > call.until:
-                if isinstance(error, throttle.CounterUnavailable):
-                    raise limiter_unavailable(error.sentence) from None
                 raise
             await asyncio.sleep(min(error.wait_s, MAX_SLEEP_S))

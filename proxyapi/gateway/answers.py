@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from proxyapi.models.account import amount_text
 from proxyapi.upstream.reply import Answer
 
 API_PATH = "/api/v2"
@@ -58,6 +60,11 @@ def to_json(value: Any) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
+def amount_or_none(amount: Decimal | None) -> str | None:
+    """Credits as text, which no client rounds; None where nobody knows them."""
+    return None if amount is None else amount_text(amount)
+
+
 def passed_on(answer: Answer) -> Answer:
     """The service's answer with the headers that a script may see."""
     headers = {name: answer.headers[name] for name in ALLOWED_HEADERS if name in answer.headers}
@@ -77,9 +84,3 @@ def error_code(answer: Answer) -> str:
         return str(body["error"]["code"])[:60]
     except (ValueError, KeyError, TypeError):
         return ""
-
-
-def limiter_unavailable(message: str) -> GatewayRefusal:
-    """503: Redis does not answer, so nothing was sent."""
-    headers = {"retry-after": "1"}
-    return GatewayRefusal(503, "RATE-LIMITER-UNAVAILABLE", message, headers=headers)

@@ -28,7 +28,7 @@ from proxyapi.gateway.answers import (
     GatewayRefusal,
     own_answer,
 )
-from proxyapi.gateway.call import Call, waiting_time
+from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import charge, charge_answer
 from proxyapi.gateway.document import show_document
 from proxyapi.gateway.endings import ChargeEndings
@@ -68,12 +68,9 @@ class Gateway:
 
     async def call_operation(self, request: Request, operation: Operation) -> Response:
         """Answer one call of the service's API."""
-        client_ip = team_rules().client_ip(request.scope)
         call: Call | None = None
         try:
-            value = access.bearer_value(request)
-            key = await in_thread(access.authenticate, value, client_ip)
-            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+            call = await access.begin_call(request)
             await in_thread(access.check_call, call, operation)
             asked = await read_request(request, operation)
             await access.wait_for_key_limit(call)
@@ -121,15 +118,13 @@ class Gateway:
 
     async def call_quotes(self, request: Request) -> Response:
         """POST /_quotes: the price of a charge; GET /_quotes/{id}: what a quote says now."""
-        client_ip = team_rules().client_ip(request.scope)
         call: Call | None = None
         try:
-            key = await in_thread(access.authenticate, access.bearer_value(request), client_ip)
-            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+            call = await access.begin_call(request)
             if request.method == "POST":
                 answer = await quotes.make_quote(self.service, call, request)
             else:
-                answer = await in_thread(quotes.show_quote, key, request.path_params["id"])
+                answer = await in_thread(quotes.show_quote, call.key, request.path_params["id"])
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
         operation = "quotes.create" if request.method == "POST" else "quotes.get"
@@ -138,9 +133,7 @@ class Gateway:
     async def show_charge(self, request: Request) -> Response:
         """GET /_charges/{id}: what is known of a charge; DELETE cancels one that was not sent."""
         try:
-            value = access.bearer_value(request)
-            client_ip = team_rules().client_ip(request.scope)
-            key = await in_thread(access.authenticate, value, client_ip)
+            key = (await access.begin_call(request)).key
             is_cancelled = request.method == "DELETE"
             answer = await in_thread(charge_of_key, key, request.path_params["id"], is_cancelled)
         except (GatewayRefusal, Refusal) as refusal:
@@ -150,10 +143,8 @@ class Gateway:
     async def stream_events(self, request: Request) -> Response:
         """GET /_events: the events that the key's owner may see, as they happen."""
         try:
-            value = access.bearer_value(request)
-            client_ip = team_rules().client_ip(request.scope)
-            key = await in_thread(access.authenticate, value, client_ip)
-            stream = await in_thread(open_stream, key, value, client_ip, request)
+            call = await access.begin_call(request)
+            stream = await in_thread(open_stream, call, request)
         except (GatewayRefusal, Refusal) as refusal:
             return respond(request, answer_of_refusal(refusal, None), None, "_events")
         return EventStreamResponse(self.streams, stream)

@@ -34,7 +34,7 @@ from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import AdmittedCharge, team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import Charge, ChargeState, Job, Quote, StoredAnswer
-from proxyapi.models.charge import HOLDING_STATES
+from proxyapi.models.charge import HOLDING_STATES, IN_PROGRESS_STATES
 from proxyapi.operations import get_operation
 from proxyapi.rate_limiter import RateLimiterUnavailable
 from proxyapi.upstream import errors
@@ -48,7 +48,6 @@ IN_PROGRESS = "It is in progress."
 APPROVAL_REQUIRED = "A person has to approve it. Nothing was sent."
 QUOTE_IN_USE = "The first request with this quote is still running. Nothing was sent twice."
 RETRY_AFTER_S = "2"
-RUNNING = (ChargeState.HELD, ChargeState.SENDING)
 STATES = {ChargeState.DRAFT: "approval_required", ChargeState.WRITTEN_OFF: "written_off"}
 
 
@@ -183,14 +182,14 @@ def answer_of_charge(charge: Charge) -> Answer:
         headers = {CHARGE_ID_HEADER: str(charge.pk)}
         raise GatewayRefusal(403, charge.code or "GEN-FORBIDDEN", charge.reason, headers=headers)
     return charge_answer(
-        charge, IN_PROGRESS if charge.state in RUNNING else charge.reason or UNKNOWN
+        charge, IN_PROGRESS if charge.state in IN_PROGRESS_STATES else charge.reason or UNKNOWN
     )
 
 
 def repeat_answer(charge: Charge) -> Answer | None:
     """The answer to a request that is repeated; None while its charge is in progress. Raises as
     `answer_of_charge`."""
-    return None if charge.state in RUNNING else mark_replayed(answer_of_charge(charge))
+    return None if charge.state in IN_PROGRESS_STATES else mark_replayed(answer_of_charge(charge))
 
 
 def charge_answer(

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from uuid import UUID
 
 from proxyapi.gateway.threads import in_thread
-from proxyapi.models import Charge, ChargeState
+from proxyapi.models import Charge
+from proxyapi.models.charge import IN_PROGRESS_STATES
 
 INTERVAL_S = 0.1
 MAX_IDS = 500  # in one query
-IN_PROGRESS = (ChargeState.HELD, ChargeState.SENDING)
 
 
 class ChargeEndings:
@@ -60,5 +60,5 @@ def find_ended(charge_ids: list[UUID]) -> list[UUID]:
 
 
 def ended_among(charge_ids: list[UUID]) -> Iterable[UUID]:
-    rows = Charge.objects.filter(pk__in=charge_ids).exclude(state__in=IN_PROGRESS)
+    rows = Charge.objects.filter(pk__in=charge_ids).exclude(state__in=IN_PROGRESS_STATES)
     return rows.values_list("pk", flat=True)

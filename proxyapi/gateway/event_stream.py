@@ -27,7 +27,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
+from proxyapi.gateway.access import bearer_value, check_key
 from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.call import Call
 from proxyapi.gateway.keys import digest
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
@@ -52,7 +54,6 @@ MAX_POSITION_DIGITS = 18
 UNKNOWN_TYPE = "There is no event type “{name}”."
 UNKNOWN_POSITION = "Last-Event-ID is not the id of an event. Leave it out to begin with new events."
 NO_READER = "The owner of this API key may not read the events of the team."
-SCOPE_MISSING = "This API key lacks the scope “read”."
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
@@ -244,11 +245,11 @@ class EventStreamResponse(Response):
         await self.streams.run(self.stream, receive)
 
 
-def open_stream(key: ApiKey, value: str, client_ip: str, request: Request) -> EventStream:
+def open_stream(call: Call, request: Request) -> EventStream:
     """The stream that the request asks for. Raises `GatewayRefusal`."""
-    if not key.has_scope(KeyScope.READ):
-        raise GatewayRefusal(403, "SCOPE-MISSING", SCOPE_MISSING, details={"scope": "read"})
-    stream_key = StreamKey(key.pk, digest(value), client_ip)
+    key = call.key
+    check_key(key, KeyScope.READ, changes=False)
+    stream_key = StreamKey(key.pk, digest(bearer_value(request)), call.client_ip)
     readers = find_readers({stream_key})
     if stream_key not in readers:
         raise GatewayRefusal(403, "GEN-FORBIDDEN", NO_READER)

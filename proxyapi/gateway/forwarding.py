@@ -6,12 +6,7 @@ import time
 from typing import Any
 
 from proxyapi import calls
-from proxyapi.gateway.answers import (
-    GatewayRefusal,
-    limiter_unavailable,
-    own_answer,
-    passed_on,
-)
+from proxyapi.gateway.answers import GatewayRefusal, own_answer, passed_on
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.jobs import store_created_job
 from proxyapi.gateway.requests import ServiceRequest
@@ -76,7 +71,10 @@ class Service:
         try:
             return await self.turns.wait(call.key.pk, call.token, operation, call.until)
         except RateLimiterUnavailable as error:
-            raise limiter_unavailable(error.user_message) from None
+            headers = {"retry-after": "1"}
+            raise GatewayRefusal(
+                503, "RATE-LIMITER-UNAVAILABLE", error.user_message, headers=headers
+            ) from None
         except RateLimitExhausted as error:
             raise rate_limited(error.wait, error.user_message) from None
         except errors.UpstreamError as error:

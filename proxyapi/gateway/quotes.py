@@ -24,32 +24,26 @@ from starlette.routing import compile_path
 
 from proxyapi import pricing
 from proxyapi.gateway.access import check_call, wait_for_key_limit
-from proxyapi.gateway.answers import GatewayRefusal, own_answer
+from proxyapi.gateway.answers import GatewayRefusal, amount_or_none, own_answer
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import admit, answer_of_admitted, describe_charge, find_current_price
 from proxyapi.gateway.endings import ChargeEndings
 from proxyapi.gateway.forwarding import Service, answer_of_error
-from proxyapi.gateway.requests import (
-    MAX_JSON_BYTES,
-    ServiceRequest,
-    parse_object,
-    read_body,
-    read_request,
-)
+from proxyapi.gateway.requests import ServiceRequest, read_object, read_request
 from proxyapi.gateway.team_rules import AdmittedCharge, team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, Charge, KeyScope, Quote
-from proxyapi.models.account import amount_text
 from proxyapi.operations import OPERATIONS, Operation
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Answer
 
 HEADER = "reelroom-quote"
 LIFETIME = timedelta(minutes=15)
-# Of this process: those that wait find the charge, and ask the service for no price.
-SPENDING: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
+# Of this process: who waits finds the charge, and asks the service for no price.
+QUOTE_LOCKS: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 KEPT = timedelta(hours=48)  # after its end, so that it still leads to its charge
 QUOTE_ID_RE = re.compile(r"quote_([0-9a-f]{32})")
+CHARGING_PATHS = [(compile_path(row.path)[0], row) for row in OPERATIONS.values() if row.charging]
 FIELDS = {"method", "path", "body", "files"}
 QUOTED = "The price of this request. Nothing is held or charged."
 NOT_READABLE = "Send an object with “method” and “path”, and with “body” and “files” if it has any."
@@ -63,8 +57,7 @@ PRICE_ROSE = "The price is above this quote now. Nothing was sent. “error.quot
 async def make_quote(service: Service, call: Call, request: Request) -> Answer:
     """POST /_quotes. Checks the request in its body as if it were charged, and keeps its price.
     Raises `GatewayRefusal` and `Refusal`."""
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    wanted = parse_object(await read_body(request, MAX_JSON_BYTES), content_type) or {}
+    wanted = await read_object(request) or {}
     operation, inner = read_wanted(wanted)
     await in_thread(check_call, call, operation)
     asked = await read_request(inner, operation)
@@ -85,9 +78,9 @@ def read_wanted(wanted: dict[str, Any]) -> tuple[Operation, Request]:
     if not (isinstance(method, str) and isinstance(path, str) and is_typed):
         raise GatewayRefusal(400, "GEN-WRONG-ARGS", NOT_READABLE)
     path, _, query = path.partition("?")
-    for row in OPERATIONS.values():
-        match = compile_path(row.path)[0].fullmatch(path)
-        if match and row.method == method.upper() and row.charging:
+    for pattern, row in CHARGING_PATHS:
+        match = pattern.fullmatch(path)
+        if match and row.method == method.upper():
             break
     else:
         raise GatewayRefusal(400, "GEN-WRONG-ARGS", NOTHING_TO_QUOTE)
@@ -146,19 +139,17 @@ def describe_quote(key: ApiKey, quote: Quote, charge: Charge | None) -> dict[str
         "quote": f"quote_{quote.pk.hex}",
         "operation": quote.operation,
         "state": state,
-        "price": text_of(quote.price),
-        "upper_bound": None if quote.price is None else text_of(quote.hold),
+        "price": amount_or_none(quote.price),
+        "upper_bound": None if quote.price is None else amount_or_none(quote.hold),
         "exact": quote.is_exact,
         "approval_required": preview and preview.approval_required,
-        "credits_left": text_of(preview and preview.credits_left),
-        "balance_left": text_of(balance - quote.hold if preview and balance is not None else None),
+        "credits_left": amount_or_none(preview and preview.credits_left),
+        "balance_left": amount_or_none(
+            balance - quote.hold if preview and balance is not None else None
+        ),
         "expires_at": quote.expires_at,
         "charge": describe_charge(charge, team_rules().approval_url(charge)) if charge else None,
     }
-
-
-def text_of(amount: Decimal | None) -> str | None:
-    return None if amount is None else amount_text(amount)
 
 
 def show_quote(key: ApiKey, text: str) -> Answer:
@@ -189,7 +180,7 @@ async def spend_quote(
     if quote is None:
         raise GatewayRefusal(422, "QUOTE-UNKNOWN", QUOTE_MISSING)
     digest = await in_thread(digest_of, asked)
-    async with SPENDING.setdefault(quote.pk, asyncio.Lock()):
+    async with QUOTE_LOCKS.setdefault(quote.pk, asyncio.Lock()):
         charge = await in_thread(quote.charges.first) if quote.digest == digest else None
         if charge is not None:
             admitted = AdmittedCharge(charge, is_new=False)

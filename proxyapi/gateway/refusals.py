@@ -15,6 +15,7 @@ from proxyapi.refusals import (
     TokenRefused,
     TooManyAttempts,
 )
+from proxyapi.throttle import CounterUnavailable
 from proxyapi.upstream.reply import Answer
 
 # The first class that fits gives status and code.
@@ -24,6 +25,7 @@ STATUSES: tuple[tuple[type[Refusal], int, str], ...] = (
     (ChargesStopped, 403, "CHARGES-STOPPED"),
     (TokenRefused, 403, "TOKEN-REFUSED"),
     (AlreadyInProgress, 409, "ALREADY-IN-PROGRESS"),
+    (CounterUnavailable, 503, "RATE-LIMITER-UNAVAILABLE"),
     (TooManyAttempts, 429, "RATE-LIMITED"),
     (Refusal, 409, "NOT-POSSIBLE"),
 )

@@ -59,7 +59,7 @@ async def read_request(request: Request, operation: Operation) -> ServiceRequest
         raise GatewayRefusal(404, "GEN-NOT-FOUND", "This path does not exist.")
     query = read_query(request)
     fields: dict[str, Any] | None
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    content_type = media_type(request)
     if operation.body is RequestBody.MULTIPART and content_type == "multipart/form-data":
         fields, uploads, digest = await read_form(request)
     else:
@@ -105,6 +105,15 @@ def too_large(limit: int) -> GatewayRefusal:
         f"The body is larger than {limit // 1024**2} MB. Nothing was sent.",
         headers={"connection": "close"},
     )
+
+
+async def read_object(request: Request) -> dict[str, Any] | None:
+    """The JSON object of a request; None without a body. Raises `GatewayRefusal`."""
+    return parse_object(await read_body(request, MAX_JSON_BYTES), media_type(request))
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def parse_object(body: bytes, content_type: str) -> dict[str, Any] | None:

@@ -15,12 +15,11 @@ from starlette.routing import Route
 
 from proxyapi.gateway import access
 from proxyapi.gateway.answers import API_PATH, GatewayRefusal, own_answer
-from proxyapi.gateway.call import Call, waiting_time
+from proxyapi.gateway.call import Call
 from proxyapi.gateway.forwarding import rate_limited
 from proxyapi.gateway.refusals import answer_of_refusal
-from proxyapi.gateway.requests import MAX_JSON_BYTES, parse_object, read_body, read_query
+from proxyapi.gateway.requests import read_object, read_query
 from proxyapi.gateway.site import REPORTS, site
-from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.job_import import ImportMustWait, ImportNotFound, parse_upstream_id
 from proxyapi.models import VIDEO_KINDS, Job, JobKind, KeyScope
@@ -52,10 +51,8 @@ def build_route(
     async def endpoint(request: Request) -> Response:
         call: Call | None = None
         try:
-            client_ip = team_rules().client_ip(request.scope)
-            key = await in_thread(access.authenticate, access.bearer_value(request), client_ip)
-            call = Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
-            access.check_key(key, scope, changes=method != "GET")
+            call = await access.begin_call(request)
+            access.check_key(call.key, scope, changes=method != "GET")
             await access.wait_for_key_limit(call)
             answer = await handler(call, request)
         except (GatewayRefusal, Refusal) as refusal:
@@ -76,9 +73,7 @@ async def read_report(name: str, call: Call, request: Request) -> Answer:
 
 
 async def import_job(call: Call, request: Request) -> Answer:
-    body = await read_body(request, MAX_JSON_BYTES)
-    content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    kind, upstream_id = parse_import(parse_object(body, content_type) or {})
+    kind, upstream_id = parse_import(await read_object(request) or {})
     try:
         call.job, is_new = await wait_for_import(call, kind, upstream_id)
     except ImportNotFound as refusal:

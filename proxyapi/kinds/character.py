@@ -118,6 +118,7 @@ def store_created_id(job: Job, remote_id: str) -> None:
 
 CHARACTER = CharacterKind(
     JobKind.CHARACTER,
+    "character",
     "",
     frozenset({"ready"}),
     media_url_key="",

@@ -173,6 +173,7 @@ def confirm_clip_price(job: Job, lane: Priority, patience: float) -> UpstreamRec
 
 CLIP = KindSpec(
     JobKind.CLIP,
+    "clip",
     "asset",
     frozenset({"success"}),
     prepare=confirm_clip_price,

@@ -41,6 +41,7 @@ class KindSpec:
     plain English ends it as well, as the list of words is open; every other is "in progress"."""
 
     kind: JobKind
+    event_name: str  # begins the types of its events, such as `video.completed`
     status_key: str  # the object in `data` that carries the status, or "" for `data` itself
     completed_statuses: frozenset[str]
     media_url_key: str = "url"  # "" if it has no file

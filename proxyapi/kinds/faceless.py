@@ -57,6 +57,7 @@ class FacelessKind(KindSpec):
 FACELESS = FacelessKind(
     JobKind.FACELESS,
     "video",
+    "video",
     frozenset({"completed"}),
     prepare=faceless_draft.sync_draft,
     quote=faceless_draft.quote_draft,

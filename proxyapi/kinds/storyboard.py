@@ -250,6 +250,7 @@ def confirm_render_price(charge: Charge) -> None:
 
 STORYBOARD = StoryboardKind(
     JobKind.STORYBOARD,
+    "storyboard",
     "video",
     frozenset({"completed"}),
     may_hide_media_url=True,

@@ -91,6 +91,7 @@ def slot_cost(record: UpstreamRecord) -> Decimal | None:
 
 VOICE_CLONE = VoiceCloneKind(
     JobKind.CLONE,
+    "voice",
     "",
     frozenset({"completed"}),
     media_url_key="preview_url",

@@ -10,7 +10,6 @@
 
 What was not sent yet may be refused, too (`TRANSITIONS`), and is `unknown` where a restored
 database has forgotten whether it was sent (`charges/recovery.py`).
-
 `held` rows have passed the balance check and reserve `hold`; a worker claims one by a conditional
 update to `sending` and sends it once. `unknown` means the answer got lost: it is settled by
 reading, never by sending again.
@@ -71,7 +70,8 @@ CHARGE_TRANSITIONS: dict[ChargeState, frozenset[ChargeState]] = {
     ChargeState.MATCHED: frozenset({ChargeState.UNKNOWN}),
     ChargeState.WRITTEN_OFF: frozenset(),
 }
-HOLDING_STATES = (ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
+IN_PROGRESS_STATES = (ChargeState.HELD, ChargeState.SENDING)
+HOLDING_STATES = (*IN_PROGRESS_STATES, ChargeState.UNKNOWN)
 UNDECIDED_STATES = (ChargeState.SENDING, ChargeState.UNKNOWN)  # sent, outcome not known
 CHARGED_STATES = (ChargeState.CONFIRMED, ChargeState.MATCHED)
 NEVER_CHARGED_CODE = "NEVER-CHARGED"  # `code` of a charge without evidence, assumed uncharged

@@ -25,7 +25,6 @@ from proxyapi.models import (
     ApiEventType,
     Charge,
     Job,
-    JobKind,
     JobOrigin,
     JobState,
     PolledAnswer,
@@ -57,13 +56,6 @@ STALE_FAILURE_WINDOW_S = 60.0
 POLLING_STOPPED_TEXT = (
     "Still {word} after 30 days, so status checks stopped. Use “Check again” to check it."
 )
-JOB_EVENT_NAMES = {
-    JobKind.FACELESS: "video",
-    JobKind.CLIP: "clip",
-    JobKind.STORYBOARD: "storyboard",
-    JobKind.CLONE: "voice",
-    JobKind.CHARACTER: "character",
-}
 rng = SystemRandom()
 
 
@@ -223,9 +215,10 @@ def save_if_current(job: Job, fields: dict[str, object]) -> bool:
 def record_end(job: Job, fields: Mapping[str, object]) -> None:
     """Write the event of the end of the run, in the caller's transaction."""
     paid = Charge.objects.filter(job=job, state__in=CHARGED_STATES, refunded_at=None)
-    operation = get_operation(KINDS[job.kind].read_operation)
+    spec = KINDS[job.kind]
+    operation = get_operation(spec.read_operation)
     ApiEvent.objects.record(
-        ApiEventType(f"{JOB_EVENT_NAMES[JobKind(job.kind)]}.{fields['state']}"),
+        ApiEventType(f"{spec.event_name}.{fields['state']}"),
         job.pk,
         {
             "job": job.pk,

@@ -2,7 +2,7 @@
 
 A webhook stores the position of the last event that it was given, as a stream of a script does. So
 an event that is committed late, or whose task was lost, is found by the next run. An `AlertEvent`
-that is listed nowhere carries it, so that its deliveries are those of an alert.
+that is listed nowhere refers to it, so that its deliveries are those of an alert.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ STATES = {"completed": "completed", "failed": "failed", "unknown": "unknown"}  #
 
 
 def enqueue_deliveries(event: ApiEvent, **_: object) -> None:
-    """Receiver of `event_recorded`."""
-    enqueue.enqueue_after_commit(enqueue.SEND_EVENTS_TASK, event.tenant_id)
+    """Receiver of `event_recorded`. Most teams have no webhook, and need no task."""
+    if AlertWebhook.objects.filter(team__tenant=event.tenant_id).exists():
+        enqueue.enqueue_after_commit(enqueue.SEND_EVENTS_TASK, event.tenant_id)
 
 
 def tenants_with_new_events() -> Iterable[UUID]:
@@ -58,17 +59,18 @@ def give_new_events(webhook_id: UUID, last: int) -> list[Delivery]:
     hook.save(update_fields=["event_position"])
     if hook.disabled_at is not None:
         return []
-    carriers = [carrier_of(hook.team, event) for event in new]
+    alerts = [get_alert_event(hook.team, event) for event in new]
     return Delivery.objects.bulk_create(
-        build_delivery(carrier, DeliveryChannel.WEBHOOK, hook.host, hook) for carrier in carriers
+        build_delivery(alert, DeliveryChannel.WEBHOOK, hook.host, hook) for alert in alerts
     )
 
 
-def carrier_of(team: Team, event: ApiEvent) -> AlertEvent:
+def get_alert_event(team: Team, event: ApiEvent) -> AlertEvent:
+    """The row that the deliveries of this event to all webhooks share."""
     label = ApiEventType(event.event_type).label
     amount = event.data.get("credits") or event.data.get("cost") or event.data.get("price")
     facts = [event.data.get("resource"), f"{amount} cr" if amount else ""]
-    carrier, _ = AlertEvent.objects.get_or_create(
+    alert, _ = AlertEvent.objects.get_or_create(
         api_event=event,
         defaults={
             "team": team,
@@ -81,7 +83,7 @@ def carrier_of(team: Team, event: ApiEvent) -> AlertEvent:
             "happened_at": event.happened_at,
         },
     )
-    return carrier
+    return alert
 
 
 def page_of(event: ApiEvent) -> str:

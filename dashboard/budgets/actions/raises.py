@@ -29,7 +29,7 @@ NO_LIMIT = "This budget has no limit to raise. Set one first."
 END_IN_PAST = "Enter a time in the future."
 END_TOO_LATE = "A raise ends within a year. To raise it for longer, change the limit."
 NO_RAISE = "This budget is not raised any more."
-BY_TIME = "Reelroom"
+ENDED_BY = "Reelroom"
 
 
 @transaction.atomic
@@ -49,7 +49,7 @@ def raise_budget(
         raise StaleData(BUDGET_CHANGED_MEANWHILE.format(now=describe_budget_limits(row)))
     if row.hard is None:
         raise Refusal(NO_LIMIT)
-    before = raise_by_name(row)
+    before = describe_raise(row)
     row.raise_amount, row.raise_until = amount, until
     save_raise(by, row, AuditAction.BUDGET_RAISE, before)
 
@@ -76,12 +76,12 @@ def end_due_raise(budget_id: UUID) -> bool:
     row = rows.filter(pk=budget_id, raise_until__lte=timezone.now()).first()
     if row is None:  # it was raised anew meanwhile
         return False
-    clear_raise(system_actor(row.team, BY_TIME), row)
+    clear_raise(system_actor(row.team, ENDED_BY), row)
     return True
 
 
 def clear_raise(by: Membership | AuditActor, row: Budget) -> None:
-    before = raise_by_name(row)
+    before = describe_raise(row)
     row.raise_amount = row.raise_until = None
     save_raise(by, row, AuditAction.BUDGET_RAISE_END, before)
 
@@ -91,7 +91,7 @@ def save_raise(
 ) -> None:
     row.save(update_fields=["raise_amount", "raise_until"])
     record_audit_event(
-        by, action, row.pk, before=before, after=raise_by_name(row), **audit_details(row)
+        by, action, row.pk, before=before, after=describe_raise(row), **audit_details(row)
     )
     publish_budget_change(by.team, row)
 
@@ -103,7 +103,7 @@ def lock_active_budget(budget: Budget) -> Budget:
     return row
 
 
-def raise_by_name(row: Budget) -> dict[str, str]:
+def describe_raise(row: Budget) -> dict[str, str]:
     """The raise for an audit row: the limit with it, its amount, and its end in the team's zone."""
     if row.raise_amount is None or row.raise_until is None:
         return {"hard": amount_text(row.hard or Decimal(0))}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from dashboard.members.actions.joining import accept_invitation
 from dashboard.models import AuditAction, AuditEvent, Budget, Membership, NewMemberBudget
@@ -60,14 +62,16 @@ def test_an_old_budget_of_who_comes_back_is_set_to_it(
     default: NewMemberBudget, mira: Membership
 ) -> None:
     sam = join(mira)
-    Budget.objects.update(hard=9000, active=False)
+    later = timezone.now() + timedelta(days=1)
+    Budget.objects.update(hard=9000, active=False, raise_amount=500, raise_until=later)
     Membership.objects.filter(pk=sam.pk).delete()
     invitation = InvitationFactory.create(
         team=mira.team, address=sam.user.email, invited_by=mira.user, key_hash="again"
     )
     accept_invitation(invitation=invitation, user=sam.user)
     assert limits() == {("Sam Okafor", "week", 200, 250)}
-    assert Budget.objects.get().active
+    budget = Budget.objects.get()
+    assert (budget.active, budget.raised_by(timezone.now())) == (True, 0)
 
 
 def test_it_is_set_changed_and_removed_on_the_page(thea: Membership, client_of: Any) -> None:
