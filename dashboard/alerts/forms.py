@@ -157,8 +157,8 @@ class WebhookSettingsForm(PortalForm):
     )
     event_types = EventTypesField()
 
-    def __init__(self, data: Any, initial: dict[str, Any]) -> None:
-        super().__init__(data, initial=initial, use_required_attribute=False)
+    def __init__(self, data: Any, initial: dict[str, Any], auto_id: str) -> None:
+        super().__init__(data, initial=initial, auto_id=auto_id, use_required_attribute=False)
         reject_invisible(self.fields["name"])
 
 
@@ -183,12 +183,14 @@ class WebhookForm(WebhookSettingsForm):
     field_order = ("url", "message_format", "name", "event_types")
 
     def __init__(self, data: Any = None) -> None:
-        super().__init__(data, {"event_types": [ALERTS]})
+        super().__init__(data, {"event_types": [ALERTS]}, "id_%s")
 
 
 class EditWebhookForm(WebhookSettingsForm):
     def __init__(self, hook: AlertWebhook, data: Any = None) -> None:
-        super().__init__(data, {"name": hook.name, "event_types": hook.event_types})
+        # Its dialog opens over the page that adds a webhook.
+        initial = {"name": hook.name, "event_types": hook.event_types}
+        super().__init__(data, initial, "edit_%s")
         self.fields["event_types"].required = True
         self.fields["event_types"].error_messages["required"] = NO_EVENT
 

@@ -28,6 +28,11 @@ WAIT_UNTIL_DRAWN_JS = """async () => {
     }
 }"""
 
+REPEATED_IDS_JS = """() => {
+    const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
+    return [...new Set(ids.filter((id, place) => ids.indexOf(id) < place))];
+}"""
+
 
 def serious_violations(page: Page, options: dict[str, Any] = AXE_OPTIONS) -> list[str]:
     """What axe calls serious or critical on a page as it is now."""
@@ -36,3 +41,8 @@ def serious_violations(page: Page, options: dict[str, Any] = AXE_OPTIONS) -> lis
         page.evaluate(Axe().axe_script)
     found: list[str] = page.evaluate(SERIOUS_VIOLATIONS_JS, options)
     return found
+
+
+def repeated_ids(page: Page) -> list[str]:
+    """Return the ids that two elements have: a label leads to the first of them alone."""
+    return [f"repeats the id {name}" for name in page.evaluate(REPEATED_IDS_JS)]

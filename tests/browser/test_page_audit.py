@@ -20,7 +20,7 @@ from dashboard.models import AlertWebhook, Membership, Team
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
 from tests.browser.console_messages import ConsoleMessages
-from tests.browser.page_audit import CONTRAST, HEIGHT, NARROW, PHONE, WIDE, serious_violations
+from tests.browser.page_audit import CONTRAST, HEIGHT, NARROW, PHONE, WIDE, repeated_ids, serious_violations
 from tests.browser.page_site import ORIGIN, PageSite, demo_site
 from tests.dashboard.studio.test_source import images_of_night_trains
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
@@ -177,7 +177,7 @@ class PageAuditor:
         assert answer is not None
         if answer.status != status:
             return [f"answers {answer.status}"]
-        problems = serious_violations(self.page)
+        problems = serious_violations(self.page) + repeated_ids(self.page)
         is_editor = path.startswith("/studio/storyboards/") and path.count("/") > 3
         if not 0 < self.page_bytes <= (MAX_EDITOR_BYTES if is_editor else MAX_PAGE_BYTES):
             problems.append(f"weighs {self.page_bytes} bytes")
