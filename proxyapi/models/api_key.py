@@ -1,5 +1,5 @@
 """A key that the portal issues for its own gateway; only its hash is stored, and it is shown
-once."""
+once. A connected agent is a key, too: its OAuth client has the tokens, and nobody sees a value."""
 
 from __future__ import annotations
 
@@ -69,6 +69,29 @@ class ApiKey(models.Model):
     )
     monthly_limit = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Credits a month."
+    )
+    allowance = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="Credits in all, until it expires."
+    )
+    charge_limit = models.DecimalField(
+        **CREDIT_FIELD_OPTIONS,
+        null=True,
+        blank=True,
+        help_text="Credits of one charge; a person is asked above it.",
+    )
+    job_label = models.CharField(
+        max_length=40,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The name of the label that what it makes gets.",
+    )
+    client_id = models.CharField(
+        max_length=500,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="The OAuth client of an agent; empty for the key of a script.",
     )
     requests_per_minute = models.PositiveSmallIntegerField(null=True, blank=True)
     networks = models.JSONField(

@@ -20,7 +20,15 @@ from dashboard.models import AlertWebhook, Membership, Team
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
 from tests.browser.console_messages import ConsoleMessages
-from tests.browser.page_audit import CONTRAST, HEIGHT, NARROW, PHONE, WIDE, repeated_ids, serious_violations
+from tests.browser.page_audit import (
+    CONTRAST,
+    HEIGHT,
+    NARROW,
+    PHONE,
+    WIDE,
+    repeated_ids,
+    serious_violations,
+)
 from tests.browser.page_site import ORIGIN, PageSite, demo_site
 from tests.dashboard.studio.test_source import images_of_night_trains
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
