@@ -20,13 +20,21 @@ urlpatterns = [
         name="character-restorations",
     ),
     path("characters/<uuid:job_id>/checks/", characters.check_character, name="character-checks"),
-    path("characters/<uuid:job_id>/previews/", training.preview, name="character-previews"),
+    path(
+        "characters/<uuid:job_id>/previews/",
+        training.RequestPreview.as_view(),
+        name="character-previews",
+    ),
     path("characters/<uuid:job_id>/choices/", training.choose, name="character-choices"),
     path(
         "characters/<uuid:job_id>/pictures/<uuid:part_id>/",
         training.picture,
         name="character-picture",
     ),
-    path("characters/<uuid:job_id>/training/", training.train, name="character-training"),
+    path(
+        "characters/<uuid:job_id>/training/",
+        training.TrainCharacter.as_view(),
+        name="character-training",
+    ),
     path("characters/<uuid:job_id>/steps/<slug:step>/", steps.step, name="character-step"),
 ]

@@ -11,7 +11,11 @@ urlpatterns = [
     path("studio/clips/drafts/", composer.save_draft, name="clip-drafts"),
     path("studio/clips/frames/", references.frame_sources, name="clip-frames"),
     path("studio/clips/<uuid:clip_id>/price/", generations.clip_price, name="clip-price"),
-    path("studio/clips/<uuid:clip_id>/generations/", generations.generate, name="clip-generations"),
+    path(
+        "studio/clips/<uuid:clip_id>/generations/",
+        generations.GenerateClip.as_view(),
+        name="clip-generations",
+    ),
     path(
         "studio/clips/<uuid:clip_id>/references/<slug:name>/",
         references.reference,

@@ -38,5 +38,5 @@ urlpatterns = [
     path("videos/<uuid:job_id>/parts/<uuid:part_id>/media/", media.part_media, name="part-media"),
     path("videos/<uuid:job_id>/poster/", media.poster, name="video-poster"),
     path("videos/<uuid:job_id>/restorations/", videos.restore_video, name="video-restorations"),
-    path("videos/<uuid:job_id>/retries/", videos.retry_video, name="video-retries"),
+    path("videos/<uuid:job_id>/retries/", videos.RetryVideo.as_view(), name="video-retries"),
 ]

@@ -10,9 +10,9 @@ urlpatterns = [
     path("videos/<uuid:job_id>/scenes/", scenes.scenes, name="scenes"),
     path("videos/<uuid:job_id>/scenes/<uuid:part_id>/images/", scenes.new_image, name="new-images"),
     path("videos/<uuid:job_id>/own-media/", scenes.own_media, name="own-media"),
-    path("videos/<uuid:job_id>/new-renders/", scenes.render_again, name="new-renders"),
+    path("videos/<uuid:job_id>/new-renders/", scenes.RenderAgain.as_view(), name="new-renders"),
     path("videos/<uuid:job_id>/exports/", exports.exports, name="exports"),
-    path("videos/<uuid:job_id>/exports/new/", exports.new_export, name="export-new"),
+    path("videos/<uuid:job_id>/exports/new/", exports.NewExport.as_view(), name="export-new"),
     path("videos/<uuid:job_id>/exports/<uuid:part_id>/", exports.export, name="export"),
     path(
         "videos/<uuid:job_id>/exports/<uuid:part_id>/repeats/",

@@ -6,6 +6,7 @@ htmx gets the dialog alone. Without JavaScript it is the page below it, with the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import messages
@@ -18,6 +19,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from dashboard.models import Membership
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.price_question import ConfirmForm, PriceQuestion
 from dashboard.shared.recent_authentication import RecentAuthenticationForm
 from proxyapi.refusals import Refusal
 
@@ -117,3 +119,39 @@ class ConfirmedDialog(DialogView):
 
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return RecentAuthenticationForm(self.request, data)
+
+
+class ChargeDialog(DialogView):
+    """The price question of a charge: POST charges, once for each form that was shown.
+
+    `charge` does so and may return a message for the page. A `Refusal` of it is shown in the
+    question, which is built from the rows as they are then: `fetch` is called again.
+    """
+
+    template_name = "components/price_question.html"
+    form_class = ConfirmForm
+
+    def charge(self, **confirmed: Any) -> str | None:
+        """`confirmed` is `nonce`, `seen` (the price that was shown, in credits) and `answer`."""
+        raise NotImplementedError
+
+    def build_question(self) -> PriceQuestion:
+        raise NotImplementedError
+
+    def save(self, form: Any) -> str:
+        return self.charge(**form.charge_arguments()) or ""
+
+    def rebuild_form(self, form: Any) -> Any:
+        self.fetch(**self.kwargs)
+        return form
+
+    def show(self, form: Any) -> HttpResponse:
+        self.question = replace(
+            self.build_question(),
+            refusal=form.first_error(),
+            idempotency_key=form.idempotency_key,
+        )
+        return super().show(form)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {"question": self.question}

@@ -52,6 +52,7 @@ BUNDLES = {
         StaticBundle("css/console.css", "css/console/"),
         StaticBundle("css/storyboards.css", "css/storyboards/"),
         StaticBundle("js/reelroom.js", "js/shell/"),
+        StaticBundle("js/posters.js", "js/posters/"),
         StaticBundle("js/storyboard.js", "js/storyboard/"),
     )
 }

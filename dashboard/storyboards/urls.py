@@ -35,11 +35,11 @@ urlpatterns = [
     path(f"{SCENE}frames/<slug:name>/", frames.frame, name="storyboard-frame"),
     path(f"{STORYBOARD}settings/", settings.settings, name="storyboard-settings"),
     path(f"{STORYBOARD}durations/", settings.durations, name="storyboard-durations"),
-    path(f"{STORYBOARD}clips/", charges.clips, name="storyboard-clips"),
+    path(f"{STORYBOARD}clips/", charges.GenerateClips.as_view(), name="storyboard-clips"),
     path(f"{STORYBOARD}kept-clips/", kept_clips.kept_clips, name="storyboard-kept-clips"),
     path(f"{STORYBOARD}price/", charges.price, name="storyboard-price"),
-    path(f"{STORYBOARD}render/", charges.film, name="storyboard-render"),
-    path(f"{STORYBOARD}writing/", writing.write, name="storyboard-writing"),
+    path(f"{STORYBOARD}render/", charges.RenderFilm.as_view(), name="storyboard-render"),
+    path(f"{STORYBOARD}writing/", writing.WriteScenes.as_view(), name="storyboard-writing"),
     path(f"{STORYBOARD}duplicates/", list_views.duplicate, name="storyboard-duplicates"),
     path(
         f"{STORYBOARD}deletion/", list_views.DeleteStoryboard.as_view(), name="storyboard-deletion"

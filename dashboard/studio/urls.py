@@ -13,7 +13,7 @@ urlpatterns = [
     path("studio/reading/", views.read_start, name="studio-reading"),
     path(
         "studio/versions/<uuid:group_id>/renders/",
-        views.render_versions,
+        views.RenderVersions.as_view(),
         name="studio-version-renders",
     ),
     path("studio/<uuid:job_id>/", views.open_draft, name="studio-draft"),
@@ -31,7 +31,7 @@ urlpatterns = [
     path("studio/<uuid:job_id>/page-read/", views.page_read, name="studio-page-read"),
     path("studio/<uuid:job_id>/images/", views.arrange_page_images, name="studio-images"),
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
-    path("studio/<uuid:job_id>/renders/", views.render_draft, name="studio-renders"),
+    path("studio/<uuid:job_id>/renders/", views.RenderDraft.as_view(), name="studio-renders"),
     path("studio/<uuid:job_id>/planned-renders/", views.plan_render, name="studio-planned-renders"),
     path("studio/<uuid:job_id>/type/undo/", views.undo_type_change, name="studio-type-undo"),
     path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),

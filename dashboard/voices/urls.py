@@ -19,7 +19,7 @@ urlpatterns = [
         samples.remove_sample,
         name="voice-sample-removals",
     ),
-    path("voices/<uuid:job_id>/creations/", clones.create_voice, name="voice-creations"),
+    path("voices/<uuid:job_id>/creations/", clones.CreateVoice.as_view(), name="voice-creations"),
     path("voices/<uuid:job_id>/deletions/", clones.delete_voice, name="voice-deletions"),
     path(
         "voices/<uuid:job_id>/withdrawals/",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -23,9 +22,7 @@ TRAINING_NOTICE = (
 PREVIEW_NOTICE = "Each preview is charged, whether a picture fits or not."
 
 
-def build_training_question(
-    job: Job, reader: Membership, refusal: str, idempotency_key: UUID
-) -> PriceQuestion:
+def build_training_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most eight queries, five of them for budgets."""
     price = pricing.fixed_price(job.account, TRAINING_OPERATION)
     is_sent = job.state not in CHANGEABLE_STATES or job.charges.starting_jobs().exists()
@@ -44,15 +41,11 @@ def build_training_question(
         notice=TRAINING_NOTICE,
         url=reverse("character-training", args=[job.pk]),
         sent_url=reverse("character", args=[job.pk]) if is_sent else "",
-        refusal=refusal,
-        idempotency_key=idempotency_key,
         hidden_fields={"edited_at": draft.edited_at.isoformat() if draft else ""},
     )
 
 
-def build_preview_question(
-    job: Job, reader: Membership, refusal: str, idempotency_key: UUID
-) -> PriceQuestion:
+def build_preview_question(job: Job, reader: Membership) -> PriceQuestion:
     price = pricing.listed_price_or_free(job.account, PREVIEW_OPERATION)
     return build_job_question(
         job,
@@ -64,6 +57,4 @@ def build_preview_question(
         price_note="From the service’s price list",
         notice=PREVIEW_NOTICE,
         url=reverse("character-previews", args=[job.pk]),
-        refusal=refusal,
-        idempotency_key=idempotency_key,
     )

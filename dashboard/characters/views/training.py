@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from dashboard.characters import actions
@@ -21,8 +24,9 @@ from dashboard.characters.queries.rounds import build_rounds
 from dashboard.characters.queries.steps import CharacterStepSlug
 from dashboard.characters.views.steps import STUDIO_TEMPLATE, step_context
 from dashboard.shared.access import fetch_character, fetch_part
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm, PriceQuestion
+from dashboard.shared.dialogs import ChargeDialog
+from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from proxyapi import pricing
 from proxyapi.kinds.character_genres import request_genres
@@ -31,31 +35,45 @@ from proxyapi.models.job_part import PREVIEWS
 from proxyapi.operations import PREVIEW_OPERATION
 from proxyapi.refusals import Refusal
 
-QUESTION_TEMPLATE = "components/price_question.html"
-PICTURE_TEMPLATE = "characters/_picture.html"
+PAGE_TEMPLATE, PICTURE_TEMPLATE = "characters/dialog_page.html", "characters/_picture.html"
 NO_PICTURE = "There is no such picture."
 
 
-@allow_get_or_post
-def preview(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """POST requests a preview. GET shows its price, if it has one; without one nothing is asked."""
-    job = fetch_character(request, job_id, Permission.RENDER)
-    confirm, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            arguments = confirm.charge_arguments()
-            actions.request_preview(by=request.membership, job=job, **arguments)
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            return redirect_to(request, "character-step", job.pk, CharacterStepSlug.PREVIEW)
-    if not pricing.listed_price_or_free(job.account, PREVIEW_OPERATION):
-        if refusal:
-            messages.error(request, refusal)
-        return redirect_to(request, "character-step", job.pk, CharacterStepSlug.PREVIEW)
-    key = confirm.idempotency_key
-    question = build_preview_question(job, request.membership, refusal, key)
-    return render_question(request, job, question)
+class CharacterCharge(ChargeDialog):
+    page_template = PAGE_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> HttpResponse | None:
+        self.job = fetch_character(self.request, job_id, Permission.RENDER)
+        self.back = reverse("character", args=[self.job.pk])
+        return None
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"job": self.job}
+
+
+class RequestPreview(CharacterCharge):
+    """Without a price nothing is asked: POST requests it, and GET leads to the step."""
+
+    def fetch(self, job_id: UUID) -> HttpResponse | None:
+        super().fetch(job_id)
+        self.back = reverse("character-step", args=[job_id, CharacterStepSlug.PREVIEW])
+        return None if self.price or self.request.method == "POST" else self.answer_saved()
+
+    @property
+    def price(self) -> Decimal | None:
+        return pricing.listed_price_or_free(self.job.account, PREVIEW_OPERATION)
+
+    def charge(self, **confirmed: Any) -> None:
+        actions.request_preview(by=self.by, job=self.job, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_preview_question(self.job, self.by)
+
+    def show(self, form: Any) -> HttpResponse:
+        if self.price:
+            return super().show(form)
+        messages.error(self.request, form.first_error())
+        return self.answer_saved()
 
 
 @require_POST
@@ -90,40 +108,15 @@ def picture(request: TeamRequest, job_id: UUID, part_id: UUID) -> HttpResponse:
         "before": pictures[place - 1] if place else None,
         "after": pictures[place + 1] if place + 1 < len(pictures) else None,
     }
-    return render_dialog(request, job, PICTURE_TEMPLATE, context)
-
-
-@allow_get_or_post
-def train(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the price question; POST trains once per rendered form."""
-    job = fetch_character(request, job_id, Permission.RENDER)
-    confirm, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            actions.train_character(
-                by=request.membership,
-                job=job,
-                edited_at=request.POST.get("edited_at", ""),  # only compared, never parsed
-                **confirm.charge_arguments(),
-            )
-        except Refusal as refused:
-            job, refusal = fetch_character(request, job_id), refused.sentence
-        else:
-            return redirect_to(request, "character", job.pk)
-    key = confirm.idempotency_key
-    question = build_training_question(job, request.membership, refusal, key)
-    return render_question(request, job, question)
-
-
-def render_question(request: TeamRequest, job: Job, question: PriceQuestion) -> HttpResponse:
-    return render_dialog(request, job, QUESTION_TEMPLATE, {"question": question})
-
-
-def render_dialog(
-    request: TeamRequest, job: Job, dialog: str, context: dict[str, Any]
-) -> HttpResponse:
-    """Render the dialog alone for htmx; without scripts, on a page of its own."""
     if request.htmx:
-        return render(request, dialog, {**context, "fragment": True})
-    page = {**context, "job": job, "dialog": dialog}
-    return render(request, "characters/dialog_page.html", page)
+        return render(request, PICTURE_TEMPLATE, {**context, "fragment": True})
+    return render(request, PAGE_TEMPLATE, {**context, "dialog": PICTURE_TEMPLATE})
+
+
+class TrainCharacter(CharacterCharge):
+    def charge(self, **confirmed: Any) -> None:
+        edited_at = self.request.POST.get("edited_at", "")  # only compared, never parsed
+        actions.train_character(by=self.by, job=self.job, edited_at=edited_at, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_training_question(self.job, self.by)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -24,9 +23,7 @@ NOTICE = (
 EXCERPT_TEMPLATE = "clips/_excerpt.html"
 
 
-def build_clip_question(
-    composer: Composer, job: Job, reader: Membership, refusal: str, idempotency_key: UUID
-) -> PriceQuestion:
+def build_clip_question(composer: Composer, job: Job, reader: Membership) -> PriceQuestion:
     """A refused form keeps its key: it charged nothing and cannot charge twice."""
     card = build_clip_price(composer, reader)
     price = card.price if card.state == "known" else None
@@ -43,14 +40,12 @@ def build_clip_question(
         credit_check=job.account.check_credits(hold),
         budget=build_budget_impact(reader, hold, job_id=job.pk),
         unmet=tuple(need.label for need in card.requirements if not need.is_met),
-        refusal=refusal,
         notice=NOTICE.format(price=credits(hold)),
         choices_template=EXCERPT_TEMPLATE,
         url=reverse("clip-generations", args=[job.pk]),
         cancel_url=f"{reverse('clips')}?draft={job.pk}",
         sent_url="" if is_composable(job) else reverse("video", args=[job.pk]),
         hidden_fields={"edited_at": composer.edited_at},
-        idempotency_key=idempotency_key,
     )
 
 

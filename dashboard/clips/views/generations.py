@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -14,15 +15,14 @@ from dashboard.clips.queries import build_clip_price, build_clip_question, build
 from dashboard.clips.readiness import is_composable
 from dashboard.clips.views.composer import NEW, PAGE_TEMPLATE, page_context
 from dashboard.shared.access import fetch_clip
+from dashboard.shared.dialogs import ChargeDialog
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
-from proxyapi.refusals import Refusal
 
 GENERATING_TEXT = "“{title}” is being generated. It appears under Recent clips."
 REQUESTED_TEXT = "An approval of “{title}” was requested. Nothing was charged."
 PRICE_TEMPLATE = "clips/_price.html"
-QUESTION_TEMPLATE = "components/price_question.html"
 
 
 @allow_get_or_post
@@ -40,27 +40,25 @@ def clip_price(request: TeamRequest, clip_id: UUID) -> HttpResponse:
     return render(request, PRICE_TEMPLATE, {"composer": composer, "price": price, "fetched": True})
 
 
-@allow_get_or_post
-def generate(request: TeamRequest, clip_id: UUID) -> HttpResponse:
-    """Show the price question; POST holds the credits and has the clip generated, once per rendered
-    form."""
-    job = fetch_clip(request, clip_id, Permission.RENDER)
-    form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            edited_at = request.POST.get("edited_at", "")  # only compared, never parsed
-            arguments = form.charge_arguments()
-            actions.generate_clip(by=request.membership, job=job, edited_at=edited_at, **arguments)
-        except Refusal as refused:
-            job, refusal = fetch_clip(request, clip_id), refused.sentence
-        else:
-            text = GENERATING_TEXT if arguments["answer"].note is None else REQUESTED_TEXT
-            messages.success(request, text.format(title=job.title))
-            return redirect_to(request, f"{reverse('clips')}?draft={NEW}")
-    composer = build_composer(request.membership, job.pk, job)
-    question = build_clip_question(composer, job, request.membership, refusal, form.idempotency_key)
-    if request.htmx:
-        context = {"question": question, "composer": composer, "fragment": True}
-        return render(request, QUESTION_TEMPLATE, context)
-    context = page_context(request, composer, question=question)
-    return render(request, PAGE_TEMPLATE, context)
+class GenerateClip(ChargeDialog):
+    page_template = PAGE_TEMPLATE
+
+    def fetch(self, clip_id: UUID) -> None:
+        self.job = fetch_clip(self.request, clip_id, Permission.RENDER)
+        self.back = f"{reverse('clips')}?draft={NEW}"
+
+    def charge(self, **confirmed: Any) -> str:
+        edited_at = self.request.POST.get("edited_at", "")  # only compared, never parsed
+        actions.generate_clip(by=self.by, job=self.job, edited_at=edited_at, **confirmed)
+        text = GENERATING_TEXT if confirmed["answer"].note is None else REQUESTED_TEXT
+        return text.format(title=self.job.title)
+
+    def build_question(self) -> PriceQuestion:
+        self.composer = build_composer(self.by, self.job.pk, self.job)
+        return build_clip_question(self.composer, self.job, self.by)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {**super().load_dialog(), "composer": self.composer}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return page_context(self.request, self.composer)

@@ -23,7 +23,7 @@ LAST_COST_NOTE, DRAFT_ESTIMATE_NOTE = "Cost of the last run", "The estimate of t
 RETRY_NOTICE = "A retry is charged again. If it fails too, the service promises no refund."
 
 
-def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:
+def build_retry_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most eight queries, five of them for budgets. A refused form gets a new key, because a
     failed charge may have the old one."""
     prefetch_related_objects([job], "charges")
@@ -43,7 +43,6 @@ def build_retry_question(job: Job, reader: Membership, refusal: str = "") -> Pri
             else failure_reason(job.failure_message)
         ),
         price_note=LAST_COST_NOTE if pricing.last_paid_render(job) else DRAFT_ESTIMATE_NOTE,
-        refusal=refusal,
         notice=STALLED_NOTICE if job.is_stalled else RETRY_NOTICE,
         url=reverse("video-retries", args=[job.pk]),
         sent_url=reverse("video", args=[job.pk]) if is_in_progress else "",

@@ -54,7 +54,7 @@ async def media(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
 @require_safe
 async def poster(request: TeamRequest, job_id: UUID) -> HttpResponseBase:
     """Stream the picture of a completed video. 204 without one: the card then shows a frame of the
-    video (static/js/posters.js). An expired URL is not refreshed."""
+    video (static/js/posters/card_pictures.js). An expired URL is not refreshed."""
     job = await sync_to_async(fetch_job)(request, job_id)
     headers = {name.lower(): value for name, value in request.headers.items()}
     try:
@@ -91,7 +91,9 @@ async def stream_media(
         raise Http404("The service no longer has this part.") from None
     except MediaError:
         if is_still:
-            return HttpResponse(status=204)  # its card asks again (static/js/posters.js)
+            return HttpResponse(
+                status=204
+            )  # its card asks again (static/js/posters/card_pictures.js)
         return HttpResponse(
             FILM_UNAVAILABLE_TEXT, status=502, content_type="text/plain; charset=utf-8"
         )

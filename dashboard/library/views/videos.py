@@ -22,12 +22,12 @@ from dashboard.library.queries.retry_question import build_retry_question
 from dashboard.library.queries.video_list import load_library_page
 from dashboard.library.queries.video_page import load_video_page, load_video_page_with_actions
 from dashboard.shared.access import check_permission, fetch_hidden_job, fetch_job
-from dashboard.shared.dialogs import DialogView
+from dashboard.shared.dialogs import ChargeDialog, DialogView
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.http import TeamRequest
 from dashboard.shared.job_pages import JOB_PAGE_NAMES, job_page_url
 from dashboard.shared.lists import render_list
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.recheck import RECHECK_STARTED, recheck_job
 from dashboard.shared.roles import Permission
 from dashboard.shared.safe_redirect import safe_return_path
@@ -120,27 +120,24 @@ def video_menu(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render_video_dialog(request, job, MENU_TEMPLATE, {"items": items})
 
 
-@allow_get_or_post
-def retry_video(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the price question; POST retries once per rendered form."""
-    job = fetch_job(request, job_id, Permission.RENDER)
-    if retry_operation_of(job.kind) is None:
-        raise Http404("The service has no retry for this kind of video.")
-    refusal = ""
-    if request.method == "POST":
-        try:
-            actions.retry_video(
-                by=request.membership,
-                job=job,
-                failed_at=request.POST.get("failed_at", ""),  # only compared, never parsed
-                **ConfirmForm(request.POST).charge_arguments(),
-            )
-        except Refusal as refused:
-            job, refusal = fetch_job(request, job_id), refused.sentence
-        else:
-            return redirect_to(request, "video", job.pk)
-    question = build_retry_question(job, request.membership, refusal)
-    return render_video_dialog(request, job, QUESTION_TEMPLATE, {"question": question})
+class RetryVideo(ChargeDialog):
+    page_template = PAGE_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_job(self.request, job_id, Permission.RENDER)
+        if retry_operation_of(self.job.kind) is None:
+            raise Http404("The service has no retry for this kind of video.")
+        self.back = reverse("video", args=[self.job.pk])
+
+    def charge(self, **confirmed: Any) -> None:
+        failed_at = self.request.POST.get("failed_at", "")  # only compared, never parsed
+        actions.retry_video(by=self.by, job=self.job, failed_at=failed_at, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_retry_question(self.job, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"job": self.job, **video_page_context(self.request, self.job)}
 
 
 class HideVideo(DialogView):

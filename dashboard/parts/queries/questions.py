@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from uuid import UUID
 
 from django.db.models import prefetch_related_objects
 from django.urls import reverse
@@ -32,9 +31,7 @@ RENDER_NOTICE = (
 )
 
 
-def build_export_question(
-    job: Job, reader: Membership, refusal: str, idempotency_key: UUID
-) -> PriceQuestion:
+def build_export_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most eight queries, five of them for budgets."""
     prefetch_related_objects([job], "charges")
     price, free_uses = listed_price(job, EXPORT)
@@ -64,12 +61,10 @@ def build_export_question(
         price_note=GUESSED_PRICE_NOTE.format(key=guessed_key) if guessed_key else price_note,
         notice=f"{free_text}{EXPORT_NOTICE}",
         url=reverse("export-new", args=[job.pk]),
-        refusal=refusal,
-        idempotency_key=idempotency_key,
     )
 
 
-def build_new_render_question(job: Job, reader: Membership, refusal: str) -> PriceQuestion:
+def build_new_render_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most eight queries, five of them for budgets."""
     prefetch_related_objects([job], "charges")
     price = pricing.estimate_retry_price(job)
@@ -92,5 +87,4 @@ def build_new_render_question(job: Job, reader: Membership, refusal: str) -> Pri
         notice=RENDER_NOTICE,
         url=reverse("new-renders", args=[job.pk]),
         sent_url=reverse("video", args=[job.pk]) if is_sent else "",
-        refusal=refusal,
     )

@@ -10,7 +10,7 @@ from django.shortcuts import render
 from dashboard.shared.http import TeamRequest
 from proxyapi.models import Job
 
-QUESTION_TEMPLATE = "components/price_question.html"
+DIALOG_PAGE_TEMPLATE = "parts/dialog_page.html"
 
 
 def render_part_dialog(
@@ -18,4 +18,4 @@ def render_part_dialog(
 ) -> HttpResponse:
     if request.htmx:
         return render(request, dialog, {**context, "fragment": True})
-    return render(request, "parts/dialog_page.html", {**context, "job": job, "dialog": dialog})
+    return render(request, DIALOG_PAGE_TEMPLATE, {**context, "job": job, "dialog": dialog})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpResponse
@@ -21,10 +23,11 @@ from dashboard.parts.queries.export_style import (
 from dashboard.parts.queries.exports import load_exports
 from dashboard.parts.queries.questions import build_export_question
 from dashboard.parts.queries.scenes import PressedButton
-from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
+from dashboard.parts.views.dialogs import DIALOG_PAGE_TEMPLATE, render_part_dialog
 from dashboard.shared.access import fetch_job, fetch_part
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.dialogs import ChargeDialog
+from dashboard.shared.http import TeamRequest, redirect_to
+from dashboard.shared.price_question import ConfirmForm, PriceQuestion
 from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import parse_faceless_options
@@ -45,39 +48,47 @@ def exports(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, LIST_TEMPLATE if request.htmx else PAGE_TEMPLATE, {"page": page})
 
 
-@allow_get_or_post
-def new_export(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the dialog with the captions and the price; POST exports once per rendered form."""
-    job = fetch_job(request, job_id, Permission.RENDER)
-    if job.kind != JobKind.FACELESS:
-        raise Http404(NO_EXPORTS_TEXT)
-    posted = request.POST if request.method == "POST" else None
-    like = parse_uuid(request.GET.get("like", ""))
-    options = parse_faceless_options(job.account.options)
-    kit = brand_kit_style(request.team)
-    style = initial_export_style(job, request.user, like)
-    form = ExportForm(options, {**style, **kit} if "kit" in request.GET else style, posted)
-    confirm, refusal = ConfirmForm(posted), ""
-    if posted is not None:
-        try:
-            if not form.is_valid():
-                raise Refusal(form.first_error())
-            arguments = confirm.charge_arguments() | {"style": form.export_style()}
-            actions.export_video(by=request.membership, job=job, **arguments)
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            return redirect_to(request, "video", job.pk)
-    context = {
-        "question": build_export_question(
-            job, request.membership, refusal, confirm.idempotency_key
-        ),
-        "style": form,
-        "preview_words": preview_words(job),
-        "preview_url": preview_picture_url(job),
-        "kit_url": f"{request.path}?kit=1" if kit else "",
-    }
-    return render_part_dialog(request, job, QUESTION_TEMPLATE, context)
+class NewExport(ChargeDialog):
+    """The captions of the export and its price."""
+
+    page_template = DIALOG_PAGE_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_job(self.request, job_id, Permission.RENDER)
+        if self.job.kind != JobKind.FACELESS:
+            raise Http404(NO_EXPORTS_TEXT)
+        self.back = reverse("video", args=[self.job.pk])
+        self.kit = brand_kit_style(self.request.team)
+        self.style = self.build_style_form()
+
+    def build_style_form(self) -> ExportForm:
+        like = parse_uuid(self.request.GET.get("like", ""))
+        style = initial_export_style(self.job, self.request.user, like)
+        if "kit" in self.request.GET:
+            style = {**style, **self.kit}
+        options = parse_faceless_options(self.job.account.options)
+        return ExportForm(options, style, self.request.POST if self.request.POST else None)
+
+    def charge(self, **confirmed: Any) -> None:
+        if not self.style.is_valid():
+            raise Refusal(self.style.first_error())
+        style = self.style.export_style()
+        actions.export_video(by=self.by, job=self.job, style=style, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_export_question(self.job, self.by)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        return {
+            **super().load_dialog(),
+            "style": self.style,
+            "preview_words": preview_words(self.job),
+            "preview_url": preview_picture_url(self.job),
+            "kit_url": f"{self.request.path}?kit=1" if self.kit else "",
+        }
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"job": self.job}
 
 
 @require_POST

@@ -3,6 +3,8 @@ them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib import messages
@@ -16,10 +18,11 @@ from dashboard.parts import actions
 from dashboard.parts.forms import OwnMediaForm
 from dashboard.parts.queries.questions import build_new_render_question
 from dashboard.parts.queries.scenes import PressedButton, load_scenes_page
-from dashboard.parts.views.dialogs import QUESTION_TEMPLATE, render_part_dialog
+from dashboard.parts.views.dialogs import DIALOG_PAGE_TEMPLATE, render_part_dialog
 from dashboard.shared.access import fetch_job, fetch_part
+from dashboard.shared.dialogs import ChargeDialog
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.price_question import ConfirmForm, PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.media_files import ACCEPTED_FORMATS, MAX_MEDIA_FILE_BYTES
 from dashboard.shared.videos.parts import has_scenes
@@ -89,20 +92,21 @@ def own_media(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render_part_dialog(request, job, OWN_MEDIA_TEMPLATE, context)
 
 
-@allow_get_or_post
-def render_again(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the price question; POST renders once per rendered form."""
-    job, refusal = fetch_scenes_job(request, job_id, Permission.RENDER), ""
-    if request.method == "POST":
-        try:
-            arguments = ConfirmForm(request.POST).charge_arguments()
-            actions.render_video_again(by=request.membership, job=job, **arguments)
-        except Refusal as refused:
-            job, refusal = fetch_job(request, job_id), refused.sentence
-        else:
-            return redirect_to(request, "video", job.pk)
-    question = build_new_render_question(job, request.membership, refusal)
-    return render_part_dialog(request, job, QUESTION_TEMPLATE, {"question": question})
+class RenderAgain(ChargeDialog):
+    page_template = DIALOG_PAGE_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_scenes_job(self.request, job_id, Permission.RENDER)
+        self.back = reverse("video", args=[self.job.pk])
+
+    def charge(self, **confirmed: Any) -> None:
+        actions.render_video_again(by=self.by, job=self.job, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_new_render_question(self.job, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {"job": self.job}
 
 
 def fetch_scenes_job(

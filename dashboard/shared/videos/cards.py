@@ -234,8 +234,8 @@ def is_retryable(job: Job, state: str) -> bool:
 
 
 def still_url(job: Job, state: DisplayState) -> str:
-    """Return the URL of the card's picture, a frame of the video; static/js/posters.js prefers the
-    service's own picture, if there is one."""
+    """Return the URL of the card's picture, a frame of the video; the script prefers the service's
+    own picture, if there is one (static/js/posters/card_pictures.js)."""
     if state.name != "completed" or not job.media_url or job.hidden_at is not None:
         return ""
     return film_still_url(job.pk)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from decimal import Decimal
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -44,8 +43,6 @@ def build_clips_question(
     rows: Sequence[SceneRow],
     reader: Membership,
     ids: Collection[str],
-    refusal: str,
-    idempotency_key: UUID,
 ) -> PriceQuestion:
     """A refused form keeps its key: it charged nothing and cannot charge twice. Eight queries."""
     ready = load_readiness(storyboard, rows)
@@ -72,7 +69,6 @@ def build_clips_question(
         credit_check=check,
         budget=build_budget_impact(reader, hold, job_id=storyboard.copy_id),
         unmet=tuple(find_unmet(storyboard, find_clips_problem(ready, chosen), check)),
-        refusal=refusal,
         notice=" ".join(filter(None, notices)),
         url=reverse("storyboard-clips", args=[storyboard.pk]),
         cancel_url=reverse("storyboard", args=[storyboard.pk]),
@@ -80,7 +76,6 @@ def build_clips_question(
             "scenes": ",".join(clip.id for clip in chosen),
             "version": clips_version(storyboard, rows, {clip.id for clip in chosen}),
         },
-        idempotency_key=idempotency_key,
     )
 
 
@@ -119,8 +114,6 @@ def build_render_question(
     storyboard: Storyboard,
     rows: Sequence[SceneRow],
     reader: Membership,
-    refusal: str,
-    idempotency_key: UUID,
 ) -> PriceQuestion:
     """Eight queries."""
     ready = load_readiness(storyboard, rows)
@@ -140,12 +133,10 @@ def build_render_question(
         credit_check=check,
         budget=build_budget_impact(reader, hold, job_id=storyboard.copy_id),
         unmet=tuple(find_unmet(storyboard, find_render_problem(ready), check)),
-        refusal=refusal,
         notice=RENDER_NOTICE,
         url=reverse("storyboard-render", args=[storyboard.pk]),
         cancel_url=reverse("storyboard", args=[storyboard.pk]),
         hidden_fields={"version": clips_version(storyboard, rows, all_ids(rows))},
-        idempotency_key=idempotency_key,
     )
 
 

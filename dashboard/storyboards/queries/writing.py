@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
 
 from django.urls import reverse
 from django.utils import timezone
@@ -123,8 +122,6 @@ def build_writing_question(
     reader: Membership,
     *,
     has_fields: bool = False,
-    refusal: str = "",
-    idempotency_key: UUID | None = None,
 ) -> PriceQuestion:
     """`has_fields`: the description and the number of scenes can be changed in the question. A
     refused form keeps its key: it charged nothing and cannot charge twice."""
@@ -144,11 +141,9 @@ def build_writing_question(
         budget=price.budget,
         unmet=tuple(filter(None, problems)),
         choices_template=DESCRIPTION_TEMPLATE,
-        refusal=refusal,
         notice=NOTICE,
         url=reverse("storyboard-writing", args=[storyboard.pk]),
         cancel_url=writing_cancel_url(storyboard, rows),
-        idempotency_key=idempotency_key or uuid4(),
         **texts,
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
-from django.http import HttpResponse
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from dashboard.shared.access import fetch_storyboard
-from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.dialogs import ChargeDialog
+from dashboard.shared.http import TeamRequest
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.storyboards.actions.writing import WritingRequest, write_scenes
 from dashboard.storyboards.forms.start import USE_COUNT_BUTTON, WritingForm, with_used_count
@@ -20,41 +21,42 @@ from dashboard.storyboards.readiness.writing import has_scenes_or_writing
 from proxyapi.models import Storyboard
 from proxyapi.refusals import Refusal
 
-QUESTION_TEMPLATE = "components/price_question.html"
 PAGE_TEMPLATE = "storyboards/writing.html"
 REQUESTED_TEXT = "An approval of the scenes of “{title}” was requested. Nothing was charged."
 
 
-@allow_get_or_post
-def write(request: TeamRequest, storyboard_id: UUID) -> HttpResponse:
-    """Show the price question; POST holds the credits and has the scenes written, once per rendered
-    form. The button that takes the described number of scenes sends nothing."""
-    storyboard = fetch_storyboard(request, storyboard_id, Permission.RENDER)
-    form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    writing_form = build_writing_form(request, storyboard)
-    if request.method == "POST" and USE_COUNT_BUTTON not in request.POST:
-        try:
-            wanted = read_writing_request(writing_form)
-            arguments = form.charge_arguments()
-            write_scenes(by=request.membership, storyboard=storyboard, request=wanted, **arguments)
-        except Refusal as refused:
-            refusal = refused.sentence
-            storyboard = fetch_storyboard(request, storyboard_id)
-        else:
-            if arguments["answer"].note is not None:
-                messages.success(request, REQUESTED_TEXT.format(title=storyboard.title))
-            return redirect_to(request, "storyboard", storyboard.pk)
-    question = build_writing_question(
-        storyboard,
-        request.membership,
-        has_fields=writing_form is not None,
-        refusal=refusal,
-        idempotency_key=form.idempotency_key,
-    )
-    context: dict[str, Any] = {"question": question, "storyboard": storyboard, "form": writing_form}
-    if request.htmx:
-        return render(request, QUESTION_TEMPLATE, {**context, "fragment": True})
-    return render(request, PAGE_TEMPLATE, context)
+class WriteScenes(ChargeDialog):
+    """The button that takes the described number of scenes sends nothing."""
+
+    page_template = PAGE_TEMPLATE
+
+    def fetch(self, storyboard_id: UUID) -> None:
+        self.storyboard = fetch_storyboard(self.request, storyboard_id, Permission.RENDER)
+        self.back = reverse("storyboard", args=[storyboard_id])
+        self.writing_form = build_writing_form(self.request, self.storyboard)
+
+    def post(self, request: HttpRequest, **ids: Any) -> HttpResponse:
+        if USE_COUNT_BUTTON in request.POST:
+            return self.get(request)
+        return super().post(request, **ids)
+
+    def charge(self, **confirmed: Any) -> str:
+        wanted = read_writing_request(self.writing_form)
+        write_scenes(by=self.by, storyboard=self.storyboard, request=wanted, **confirmed)
+        if confirmed["answer"].note is None:
+            return ""
+        return REQUESTED_TEXT.format(title=self.storyboard.title)
+
+    def build_question(self) -> PriceQuestion:
+        has_fields = self.writing_form is not None
+        return build_writing_question(self.storyboard, self.by, has_fields=has_fields)
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        question = super().load_dialog()
+        return {**question, "storyboard": self.storyboard, "form": self.writing_form}
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {}
 
 
 def build_writing_form(request: TeamRequest, storyboard: Storyboard) -> WritingForm | None:

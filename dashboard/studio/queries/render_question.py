@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -22,9 +21,7 @@ from proxyapi.models import Job, JobState
 RENDER_NOTICE = "If the render fails, the service promises no refund, and a retry is charged again."
 
 
-def build_render_question(
-    job: Job, reader: Membership, refusal: str, idempotency_key: UUID
-) -> PriceQuestion:
+def build_render_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most ten queries, five of them for budgets. A refused form keeps its key: it charged
     nothing and cannot charge twice."""
     price, (held, held_by_others) = build_draft_price(job), job.account.held_by_all_and_others()
@@ -41,12 +38,10 @@ def build_render_question(
         budget=build_budget_impact(reader, hold, job_id=job.pk),
         price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
         unmet=tuple(need.label for need in price.requirements if not need.done),
-        refusal=refusal,
         notice=RENDER_NOTICE,
         url=reverse("studio-renders", args=[job.pk]),
         cancel_url=reverse("studio-step", args=[job.pk, StepSlug.REVIEW]),
         sent_url=reverse("video", args=[job.pk]) if is_sent else "",
-        idempotency_key=idempotency_key,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from uuid import UUID
 
 from django.urls import reverse
 
@@ -28,7 +27,7 @@ PRICE_PENDING = "Version {number}: the price is being requested"
 
 
 def build_versions_question(
-    group: VersionGroup, jobs: Sequence[Job], reader: Membership, refusal: str, key: UUID
+    group: VersionGroup, jobs: Sequence[Job], reader: Membership
 ) -> PriceQuestion:
     """`jobs` are the versions that are not hidden; those that are not rendered are asked for. At
     most eight queries, five of them for budgets."""
@@ -37,7 +36,7 @@ def build_versions_question(
     if not drafts:
         return PriceQuestion(
             label="Render versions", price=None, title=jobs[0].title if jobs else "",
-            refusal=refusal, cancel_url=page_url, sent_url=page_url,
+            cancel_url=page_url, sent_url=page_url,
         )  # fmt: skip
     estimates = {job: known_estimate(job) for job in drafts}
     known = [estimate for estimate in estimates.values() if estimate is not None]
@@ -64,12 +63,10 @@ def build_versions_question(
         available_note=held_text(account.balance, held, held_by_others),
         budget=impact,
         unmet=tuple(problems),
-        refusal=refusal,
         notice=f"Each version is charged, and approved, for itself. {RENDER_NOTICE}",
         url=reverse("studio-version-renders", args=[group.pk]),
         cancel_url=page_url,
         hidden_fields={f"price-{job.pk}": str(value) for job, value in estimates.items()},
-        idempotency_key=key,
     )
 
 

@@ -26,6 +26,8 @@ from dashboard.studio.views.responses import (
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal, StaleData
 
+QUESTION_TEMPLATE = "components/price_question.html"
+
 
 @require_POST
 def plan_render(request: TeamRequest, job_id: UUID) -> HttpResponse:
@@ -57,9 +59,9 @@ def plan_render(request: TeamRequest, job_id: UUID) -> HttpResponse:
         job, request.membership, write.script_request(), refusal, write.idempotency_key
     )
     if request.htmx:
-        context = {"question": question, "fragment": True}
-        return render(request, "components/price_question.html", context)
-    return render_step_page(request, job, slug, None, refusal, write=write, question=question)
+        return render(request, QUESTION_TEMPLATE, {"question": question, "fragment": True})
+    dialog = {"question": question, "dialog": QUESTION_TEMPLATE}
+    return render_step_page(request, job, slug, None, refusal, write=write, **dialog)
 
 
 def confirm_plan(request: TeamRequest, job: Job, write: WriteScriptForm) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 
-from dashboard.shared.http import TeamRequest, allow_get_or_post
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.dialogs import ChargeDialog
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.studio import actions
 from dashboard.studio.queries import (
@@ -18,12 +22,12 @@ from dashboard.studio.queries import (
     build_render_question,
 )
 from dashboard.studio.views.responses import (
+    STEP_TEMPLATE,
     fetch_studio_job,
     has_left_studio,
+    load_step_context,
     redirect_to_video,
-    render_step_page,
 )
-from proxyapi.refusals import Refusal
 
 
 @allow_get_or_post
@@ -47,23 +51,20 @@ def draft_price(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, f"studio/{part}", context)
 
 
-@allow_get_or_post
-def render_draft(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the price question; POST holds the credits, sends the render and redirects to the
-    video."""
-    job = fetch_studio_job(request, job_id, Permission.RENDER)
-    form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            actions.render_video(by=request.membership, job=job, **form.charge_arguments())
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            return redirect_to_video(request, job)
-    elif has_left_studio(job):
-        return redirect_to_video(request, job)
-    question = build_render_question(job, request.membership, refusal, form.idempotency_key)
-    if request.htmx:
-        context = {"question": question, "fragment": True}
-        return render(request, "components/price_question.html", context)
-    return render_step_page(request, job, StepSlug.REVIEW, None, refusal, question=question)
+class RenderDraft(ChargeDialog):
+    page_template = STEP_TEMPLATE
+
+    def fetch(self, job_id: UUID) -> HttpResponse | None:
+        self.job = fetch_studio_job(self.request, job_id, Permission.RENDER)
+        self.back = reverse("video", args=[job_id])
+        is_sent = self.request.method != "POST" and has_left_studio(self.job)
+        return redirect_to(self.request, self.back) if is_sent else None
+
+    def charge(self, **confirmed: Any) -> None:
+        actions.render_video(by=self.by, job=self.job, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_render_question(self.job, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return load_step_context(self.request, self.job, StepSlug.REVIEW)

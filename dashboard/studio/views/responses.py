@@ -69,6 +69,26 @@ def render_step_page(
     **context_values: Any,
 ) -> HttpResponse:
     """Render the page of a step; a refused or invalid form keeps its input."""
+    context = load_step_context(request, job, slug, form, refusal, **context_values)
+    if slug == StepSlug.VOICE and request.htmx.target == "voices":
+        return render(request, VOICES_TEMPLATE, {**context, "fragment": True})
+    is_refused = refusal or any(
+        candidate is not None and candidate.errors
+        for candidate in (form, context_values.get("write"), context_values.get("read"))
+    )
+    return render(
+        request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if is_refused else 200
+    )
+
+
+def load_step_context(
+    request: TeamRequest,
+    job: Job,
+    slug: StepSlug,
+    form: StepForm | None = None,
+    refusal: str = "",
+    **context_values: Any,
+) -> dict[str, Any]:
     page = load_studio_page(job, request.membership, slug)
     kit = load_draft_kit(job, request.membership, slug)
     context = {"page": page, "form": form, "refusal": refusal, "kit": kit, **context_values}
@@ -91,15 +111,7 @@ def render_step_page(
         context["voices"] = load_voice_list(
             job, request.membership, page.options, parse_voice_filter(request), str(chosen or "")
         )
-        if request.htmx.target == "voices":
-            return render(request, VOICES_TEMPLATE, {**context, "fragment": True})
-    is_refused = refusal or any(
-        candidate is not None and candidate.errors
-        for candidate in (form, context_values.get("write"), context_values.get("read"))
-    )
-    return render(
-        request, STEP_TEMPLATE, context, status=INVALID_FORM_STATUS if is_refused else 200
-    )
+    return context
 
 
 def render_saved_field(

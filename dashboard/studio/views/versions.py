@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
-from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 
-from dashboard.models import VersionGroup
 from dashboard.shared.access import fetch_version_group
+from dashboard.shared.dialogs import ChargeDialog
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
-from dashboard.shared.price_question import ConfirmForm
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.query_params import parse_credits, parse_uuid
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
@@ -28,10 +30,7 @@ CHOOSE_TEMPLATE, CHOOSE_PAGE_TEMPLATE = (
     "studio/versions/_choose.html",
     "studio/versions/choose.html",
 )
-QUESTION_TEMPLATE, QUESTION_PAGE_TEMPLATE = (
-    "components/price_question.html",
-    "studio/versions/question.html",
-)
+QUESTION_PAGE_TEMPLATE = "studio/versions/question.html"
 PRICE_FIELD_PREFIX = "price-"
 
 
@@ -62,43 +61,35 @@ def choose_versions(request: TeamRequest, job_id: UUID) -> HttpResponse:
     return render(request, template, context, status=status)
 
 
-@allow_get_or_post
-def render_versions(request: TeamRequest, group_id: UUID) -> HttpResponse:
-    """Show each price and the total; POST charges each version once, all or none of them."""
-    group = fetch_version_group(request, group_id, Permission.RENDER)
-    form, refusal = ConfirmForm(request.POST if request.method == "POST" else None), ""
-    if request.method == "POST":
-        try:
-            confirm_versions(request, group, form)
-        except Refusal as refused:
-            refusal = refused.sentence
-        else:
-            return redirect_to(request, "video-versions", group.pk)
-    jobs = list(version_actions.version_jobs(group).prefetch_related("charges"))
-    question = build_versions_question(
-        group, jobs, request.membership, refusal, form.idempotency_key
-    )
-    context = {"question": question, "fragment": bool(request.htmx)}
-    return render(request, QUESTION_TEMPLATE if request.htmx else QUESTION_PAGE_TEMPLATE, context)
+class RenderVersions(ChargeDialog):
+    """Shows each price and the total; POST charges each version once, all or none of them."""
 
+    page_template = QUESTION_PAGE_TEMPLATE
 
-def confirm_versions(request: TeamRequest, group: VersionGroup, form: ConfirmForm) -> None:
-    """Render the versions of the form at the prices it showed. Raises `Refusal`."""
-    confirmed = form.charge_arguments()
-    seen = parse_shown_prices(request)
-    if sum(seen.values(), Decimal(0)) != confirmed["seen"]:
-        raise StaleData(version_actions.VERSIONS_CHANGED)
-    answer = confirmed["answer"]
-    charges = version_actions.render_versions(
-        by=request.membership, group=group, nonce=confirmed["nonce"], seen=seen, answer=answer
-    )
-    count = len(charges)
-    if answer.note is not None:
-        text = f"{count} approvals were" if count > 1 else "1 approval was"
-        messages.info(request, f"{text} requested. Nothing was charged.")
-        return
-    text = f"{count} versions were sent. Each is" if count > 1 else "1 version was sent. It is"
-    messages.info(request, f"{text} charged once.")
+    def fetch(self, group_id: UUID) -> None:
+        self.group = fetch_version_group(self.request, group_id, Permission.RENDER)
+        self.back = reverse("video-versions", args=[self.group.pk])
+
+    def charge(self, **confirmed: Any) -> str:
+        prices = parse_shown_prices(self.request)
+        if sum(prices.values(), Decimal(0)) != confirmed["seen"]:
+            raise StaleData(version_actions.VERSIONS_CHANGED)
+        charges = version_actions.render_versions(
+            by=self.by, group=self.group, **{**confirmed, "seen": prices}
+        )
+        count = len(charges)
+        if confirmed["answer"].note is not None:
+            text = f"{count} approvals were" if count > 1 else "1 approval was"
+            return f"{text} requested. Nothing was charged."
+        text = f"{count} versions were sent. Each is" if count > 1 else "1 version was sent. It is"
+        return f"{text} charged once."
+
+    def build_question(self) -> PriceQuestion:
+        jobs = list(version_actions.version_jobs(self.group).prefetch_related("charges"))
+        return build_versions_question(self.group, jobs, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return {}
 
 
 def parse_shown_prices(request: TeamRequest) -> dict[UUID, Decimal]:

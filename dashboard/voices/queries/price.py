@@ -144,7 +144,7 @@ def clone_token_problem(job: Job) -> str:
     return "" if job.token.state == TokenState.WORKING else TOKEN_STOPPED
 
 
-def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> PriceQuestion:
+def build_clone_question(job: Job, reader: Membership) -> PriceQuestion:
     """At most nine queries, five of them for budgets."""
     chosen, price = parse_clone_settings(job.chosen_settings), load_clone_price(job, reader)
     hold = price.price or FREE
@@ -163,7 +163,6 @@ def build_clone_question(job: Job, reader: Membership, refusal: str = "") -> Pri
         credit_check=check,
         budget=build_budget_impact(reader, hold) if hold else None,
         unmet=tuple(filter(None, (*missing, credit_shortfall_text(check)))),
-        refusal=refusal,
         notice=QUESTION_NOTICE,
         url=reverse("voice-creations", args=[job.pk]),
         cancel_url=reverse("voice", args=[job.pk]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -9,10 +10,13 @@ from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from dashboard.shared.access import check_permission, fetch_voice
+from dashboard.shared.dialogs import ChargeDialog
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
+from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.uploads.recordings import MAX_RECORDING_BYTES, RECORDING_FORMATS
 from dashboard.voices import actions
@@ -25,7 +29,7 @@ from proxyapi.refusals import Refusal
 
 FORM_TEMPLATE, STATE_TEMPLATE = "voices/new.html", "voices/page.html"
 BODY_TEMPLATE, SAVED_TEMPLATE = "voices/_body.html", "voices/_saved.html"
-PRICE_TEMPLATE, QUESTION_TEMPLATE = "voices/_price_changed.html", "components/price_question.html"
+PRICE_TEMPLATE = "voices/_price_changed.html"
 INVALID_FORM_STATUS = 422
 
 
@@ -62,22 +66,23 @@ def voice(request: TeamRequest, job_id: UUID) -> HttpResponse:
             return render_voice(request, page)
 
 
-def render_voice(
-    request: TeamRequest, page: VoicePage, *, refusal: str = "", **context: Any
-) -> HttpResponse:
-    shown = {
+def render_voice(request: TeamRequest, page: VoicePage, refusal: str = "") -> HttpResponse:
+    template = FORM_TEMPLATE if page.is_editable else STATE_TEMPLATE
+    response = render(request, template, voice_context(page, refusal))
+    if page.is_editable:
+        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_MICROPHONE
+    return response
+
+
+def voice_context(page: VoicePage, refusal: str = "") -> dict[str, Any]:
+    return {
         "page": page,
         "refusal": refusal or page.status.refusal,
         "genders": GENDERS,
         "formats": RECORDING_FORMATS,
         "max_bytes": MAX_RECORDING_BYTES,
         "max_samples": MAX_SAMPLES,
-        **context,
     }
-    response = render(request, FORM_TEMPLATE if page.is_editable else STATE_TEMPLATE, shown)
-    if page.is_editable:
-        response["Permissions-Policy"] = settings.PERMISSIONS_POLICY_WITH_MICROPHONE
-    return response
 
 
 def save_voice(request: TeamRequest, job: Job) -> HttpResponse:
@@ -97,27 +102,25 @@ def save_voice(request: TeamRequest, job: Job) -> HttpResponse:
     if request.htmx:
         return render(request, SAVED_TEMPLATE, {"page": page, "refusal": refusal, "oob": True})
     if refusal:
-        return render_voice(request, page, refusal=refusal)
+        return render_voice(request, page, refusal)
     return redirect("voice", job.pk)
 
 
-@allow_get_or_post
-def create_voice(request: TeamRequest, job_id: UUID) -> HttpResponse:
-    """Show the price question; POST creates the voice once per rendered form."""
-    job, refusal = fetch_voice(request, job_id, Permission.RENDER), ""
-    if request.method == "POST":
-        try:
-            arguments = CloneConfirmForm(request.POST).charge_arguments()
-            actions.create_voice(by=request.membership, job=job, **arguments)
-        except Refusal as refused:
-            job, refusal = fetch_voice(request, job_id), refused.sentence
-        else:
-            return redirect_to(request, "voice", job.pk)
-    question = build_clone_question(job, request.membership, refusal)
-    if request.htmx:
-        return render(request, QUESTION_TEMPLATE, {"question": question, "fragment": True})
-    page = load_voice_page(job, request.membership)
-    return render_voice(request, page, question=question)
+class CreateVoice(ChargeDialog):
+    page_template, form_class = FORM_TEMPLATE, CloneConfirmForm
+
+    def fetch(self, job_id: UUID) -> None:
+        self.job = fetch_voice(self.request, job_id, Permission.RENDER)
+        self.back = reverse("voice", args=[self.job.pk])
+
+    def charge(self, **confirmed: Any) -> None:
+        actions.create_voice(by=self.by, job=self.job, **confirmed)
+
+    def build_question(self) -> PriceQuestion:
+        return build_clone_question(self.job, self.by)
+
+    def load_page(self) -> Mapping[str, Any]:
+        return voice_context(load_voice_page(self.job, self.by))
 
 
 @require_POST

@@ -18,7 +18,7 @@ from tests.dashboard.library import conftest as library
 
 token, make_video_job = library.token, library.make_video_job
 WIDTH, HEIGHT = 64, 36
-ASK_AGAIN_MS = 20_000  # of static/js/posters.js
+ASK_AGAIN_MS = 20_000  # of static/js/posters/card_pictures.js
 
 
 def test_a_frame_that_is_not_there_yet_is_asked_for_again(

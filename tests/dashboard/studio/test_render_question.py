@@ -214,7 +214,7 @@ def test_equal_prices_stand_on_each_other() -> None:
 
 
 def test_without_earlier_prices_nothing_is_drawn(priya: Membership, ready: Job) -> None:
-    assert build_render_question(ready, priya, "", uuid.uuid4()).price_range is None
+    assert build_render_question(ready, priya).price_range is None
 
 
 def test_a_price_that_nobody_in_this_tab_saw_is_not_paid(

@@ -22,7 +22,8 @@ MOST_USED_COUNT = 4
 class PresetCard:
     """What every member may see of a preset; using it is a POST to `preset-drafts` with its id.
 
-    `still_url`: a frame of a video made with it, for `data-still` (static/js/posters.js), or "".
+    `still_url`: a frame of a video made with it, for `data-still`
+    (static/js/posters/card_pictures.js), or "".
     """
 
     id: UUID

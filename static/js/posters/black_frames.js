@@ -1,4 +1,4 @@
-// A film that begins black, in a card that shows a frame of it (static/js/posters.js): shows a later frame.
+// A film that begins black, in a card that shows a frame of it (static/js/posters/card_pictures.js): shows a later frame.
 (() => {
   const LATER_S = [1, 3, 8];
   const MAX_BLACK = 24; // of 255, in each colour of each pixel
