@@ -19,9 +19,12 @@ SERIOUS_VIOLATIONS_JS = """async (options) => (await axe.run(options)).violation
     .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((node) => node.target[0]).join(", ")}`)
 """
 # The colours of a theme arrive one level of the page a frame, and parts of it by requests of their
-# own; five seconds are enough for all.
+# own; five seconds are enough for all. An animation that repeats for ever never is over.
 WAIT_UNTIL_DRAWN_JS = """async () => {
-    const busy = () => document.getAnimations().length || document.querySelector(".htmx-request");
+    const ends = ({ playState, effect }) =>
+        playState === "running" && effect.getComputedTiming().endTime < Infinity;
+    const busy = () =>
+        document.getAnimations().some(ends) || document.querySelector(".htmx-request");
     for (let calm = 0, frames = 0; calm < 3 && frames < 300; frames++) {
         calm = busy() ? 0 : calm + 1;
         await new Promise(requestAnimationFrame);

@@ -77,7 +77,9 @@ def test_an_installation_is_set_up_from_nothing_to_the_first_film(
         assert settings.json()["dialect"] == "service-v1"
         (code,) = printed_codes(portal)
         come_without_javascript(chromium, portal, "This is not the newest set-up code")
-        with chromium.new_context(base_url=portal.portal, viewport=WIDE) as context:
+        with chromium.new_context(
+            base_url=portal.portal, viewport=WIDE, reduced_motion="reduce"
+        ) as context:
             page = context.new_page()
             set_up(page, code)
             create_video(page)

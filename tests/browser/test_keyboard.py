@@ -15,7 +15,7 @@ from tests.browser.sandbox_control import SandboxControl
 def test_a_video_is_made_and_played_by_keyboard_alone(
     chromium: Browser, live_portal: LivePortal, sandbox_control: SandboxControl
 ) -> None:
-    with chromium.new_context(base_url=live_portal.portal) as context:
+    with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
         page, mira = context.new_page(), live_portal.person("Mira")
         page.goto("/")
         write(page, "input[name=login]", mira.email)

@@ -83,7 +83,7 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
     expect(mira.get_by_label("E-mail addresses")).to_have_value("vera@northlight.example")
     mira.get_by_role("dialog").get_by_text("Cancel").click()
     wait_until(lambda: bool(links_in_mails(live_portal)))
-    with chromium.new_context(base_url=live_portal.portal) as context:
+    with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
         noor = context.new_page()
         join(noor, links_in_mails(live_portal)[-1])
         row = mira.locator("#members tr", has_text="Noor Haddad")

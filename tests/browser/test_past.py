@@ -73,7 +73,7 @@ def wait_for_pictures(page: Page) -> None:
     wait_until(lambda: not page.evaluate(IN_VIEW_WITHOUT_PICTURE_JS), RENDERED_TIMEOUT_MS / 1000)
 
 
-def test_every_page_is_full_and_accessible_and_complains_of_nothing(
+def test_every_page_is_full_and_complains_of_nothing(
     open_past_page: Callable[[str], Page], album: ScreenshotAlbum
 ) -> None:
     problems: list[str] = []
@@ -92,8 +92,9 @@ def test_every_page_is_full_and_accessible_and_complains_of_nothing(
         expect(page.locator("main .empty"), name).to_have_count(0)
         for text in OVERVIEW if name == "overview" else ():
             expect(page.locator("main")).to_contain_text(text, timeout=RENDERED_TIMEOUT_MS)
+        if name == "overview":  # Thea's, and all the others: test_page_audit.py
+            problems += serious_violations(page)
         wait_for_pictures(page)
-        problems += [f"{name}: {violation}" for violation in serious_violations(page)]
         album.take(page, name)
     assert problems == []
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -103,6 +104,7 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     live_portal: LivePortal,
     provider: OpenIDProvider,
 ) -> None:
+    options: Any = {"base_url": live_portal.portal, "reduced_motion": "reduce"}
     mira = open_fresh_page("Mira")
     # The provider's own pages ask the internet for a stylesheet.
     mira.context.route(re.compile("^https:"), lambda route: route.fulfill(content_type="text/css"))
@@ -114,12 +116,12 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     mira.get_by_role("switch", name="Require single sign-on").click()
     try:
         expect_shown(mira.get_by_text("Single sign-on is required of everyone but owners now."))
-        with chromium.new_context(base_url=live_portal.portal) as context:
+        with chromium.new_context(**options) as context:
             sam = context.new_page()
             join(sam)
             see_own_account_closed(sam)
             vera = live_portal.person("Vera")
-            other = chromium.new_context(base_url=live_portal.portal).new_page()
+            other = chromium.new_context(**options).new_page()
             other.goto("/accounts/login/")
             other.get_by_label("E-mail").fill(vera.email)
             other.locator("input[name=password]").fill(vera.password)

@@ -245,6 +245,7 @@ def upstream(monkeypatch):
     def answering(*answers):
         stand_in = ScriptedFilmSource(*answers)
         monkeypatch.setattr(view, "open_media_stream", stand_in)
+        monkeypatch.setattr(view, "RENEWAL_CHECK_INTERVAL_S", 0)
         return stand_in
 
     return answering

@@ -11,6 +11,8 @@ import httpx
 import pytest
 import redis
 from django.utils import timezone
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from proxyapi import redis_client
 from proxyapi.charges import dispatch_charge, reconcile_charge
@@ -41,7 +43,7 @@ def redis_failure(monkeypatch: pytest.MonkeyPatch) -> Callable[[httpx.Response],
 
     def answering(response: httpx.Response) -> Callable[[httpx.Request], httpx.Response]:
         def handle(request: httpx.Request) -> httpx.Response:
-            away = redis.Redis(unix_socket_path="/nowhere.sock")
+            away = redis.Redis(unix_socket_path="/nowhere.sock", retry=Retry(NoBackoff(), 0))
             monkeypatch.setattr(redis_client, "connect_redis", lambda: away)
             return response
 
