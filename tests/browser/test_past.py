@@ -1,23 +1,29 @@
 """The first start as a visitor sees it: a team with sixty days behind it, its pictures, a film.
 
-The pictures of the README are taken here.
+Somebody can use it at once, and nobody else can read its secrets. The pictures of the README are
+taken here.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, sign_in
 from tests.browser.page_audit import WIDE, serious_violations
-from tests.browser.portal_process import LivePortal, running_portal
+from tests.browser.portal_process import DemoPerson, LivePortal, portal_context
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
+from tests.up.supervisors import await_end_of, group_of, running_in
 
 PICTURE_SIZE = {"width": WIDE, "height": 1000}
 PAGES = {
@@ -35,6 +41,7 @@ PAGES = {
     "top-up": ("Thea", "/top-up/"),
     "alerts": ("Thea", "/alerts/"),
 }
+ROLES = ["owner", "admin", "treasurer", "producer", "producer", "viewer"]
 OVERVIEW = ("Ledger and balance match", "Luca requests", "Without top-ups the credits run out")
 OWN_WORDS = """A glacier looks still, and yet it moves. Every winter lays down a layer of snow.
 Under its own weight the snow turns to ice, blue and dense, and it flows like slow water."""
@@ -44,7 +51,12 @@ IN_VIEW_WITHOUT_PICTURE_JS = """() => [...document.querySelectorAll("video[data-
 
 @pytest.fixture(scope="module")
 def full_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
-    yield from running_portal(tmp_path_factory.mktemp("past"), DEMO="full")
+    """A portal with its demo team; at the end it is stopped by Ctrl-C and leaves no process."""
+    with portal_context(tmp_path_factory.mktemp("past"), DEMO="full") as portal:
+        group = group_of(portal.pid)
+        assert len(running_in(group)) >= 8, "reaper, valkey, sandbox, web, three workers, beat"
+        yield portal
+    await_end_of(group)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +78,53 @@ def open_past_page(chromium: Browser, full_portal: LivePortal) -> Iterator[Calla
     yield open_page
     for context in contexts.values():
         context.close()
+
+
+def test_what_says_how_to_sign_in_and_the_secrets_are_for_their_owner_alone(
+    full_portal: LivePortal,
+) -> None:
+    demo, secrets = full_portal.var / "demo.json", full_portal.var / "env"
+    assert set(json.loads(demo.read_text())) == {"portal", "sandbox", "people", "accounts"}
+    assert [one.role for one in full_portal.people] == ROLES
+    assert len({one.password for one in full_portal.people}) == len(ROLES)
+    assert "SECRET_KEY=" in secrets.read_text()
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (demo, secrets)] == [0o600, 0o600]
+    assert stat.S_IMODE(full_portal.var.stat().st_mode) == 0o700
+
+
+def test_the_portal_is_ready_and_everybody_can_sign_in(full_portal: LivePortal) -> None:
+    """At a host name, for browsers make no passkey for an IP address, and at its address too."""
+    assert full_portal.portal.startswith("http://localhost:")
+    assert any(full_portal.portal in line for line in full_portal.lines)
+    by_address = full_portal.portal.replace("localhost", "127.0.0.1")
+    assert httpx.get(f"{by_address}/accounts/login/").status_code == httpx.codes.OK
+    assert httpx.get(f"{full_portal.portal}/healthz").text == "ok\n"
+    assert httpx.get(f"{full_portal.portal}/readyz").json() == {"ready": True, "missing": {}}
+    statuses = {one.name: sign_in_by_form(full_portal, one) for one in full_portal.people}
+    assert statuses == dict.fromkeys(statuses, httpx.codes.FOUND)
+
+
+def sign_in_by_form(portal: LivePortal, person: DemoPerson) -> int:
+    with httpx.Client(base_url=portal.portal) as client:
+        page = client.get("/accounts/login/").text
+        token = page.partition('name="csrfmiddlewaretoken" value="')[2].partition('"')[0]
+        form = {"login": person.email, "password": person.password, "csrfmiddlewaretoken": token}
+        return client.post("/accounts/login/", data=form).status_code
+
+
+def test_the_tokens_to_try_open_their_accounts_and_are_not_in_the_portal(
+    full_portal: LivePortal,
+) -> None:
+    for account in full_portal.accounts:
+        bearer = {"Authorization": f"Bearer {account['token']}"}
+        profile = httpx.get(f"{full_portal.sandbox}/v2/me", headers=bearer).json()["data"]
+        assert profile["email"] == account["email"]
+    with sqlite3.connect(full_portal.var / "reelroom.sqlite3") as database:
+        stored = database.execute("SELECT last_four FROM proxyapi_token").fetchall()
+        (accounts,) = database.execute("SELECT count(*) FROM proxyapi_account").fetchone()
+    assert accounts == 1, "three tokens of one account share one row"
+    assert len(stored) == 3
+    assert not {row[0] for row in stored} & {one["token"][-4:] for one in full_portal.accounts}
 
 
 def wait_for_pictures(page: Page) -> None:
@@ -148,8 +207,15 @@ def test_a_film_of_the_past_is_made_and_plays_when_somebody_opens_it(
 
 
 def films(portal: LivePortal) -> list[Path]:
-    """Whole ones: a film is written under a name that begins with a dot."""
-    return sorted((portal.var / "sandbox-media").glob("[!.]*.mp4"))
+    """Whole ones of videos: a film is written under a name that begins with a dot.
+
+    The picture of a storyboard is of its film, which may still be made for the page before."""
+    with sqlite3.connect(portal.var / "sandbox.sqlite3") as world:
+        rows = world.execute("SELECT body FROM rows WHERE kind = 'job'").fetchall()
+    jobs = [json.loads(body) for (body,) in rows]
+    videos = {job["file"] for job in jobs if job["kind"] == "faceless"}
+    made = (portal.var / "sandbox-media").glob("[!.]*.mp4")
+    return sorted(file for file in made if file.name in videos)
 
 
 def test_a_topic_becomes_a_render_with_one_field_and_three_presses(

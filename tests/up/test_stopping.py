@@ -1,6 +1,6 @@
 """However the portal ends, nothing of it stays behind.
 
-The programs are stubs; the fixture `live_portal` stops the real ones.
+The programs are stubs; tests/browser/test_past.py stops the real ones.
 """
 
 from __future__ import annotations
