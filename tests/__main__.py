@@ -29,7 +29,7 @@ TEST_TIMEOUT_S = 420  # three times the slowest test with its set-up
 TIME_LIMIT = (f"--timeout={TEST_TIMEOUT_S}", "--timeout-method=signal")
 # One test at a time, so that no process is left with a whole file at the end; a file whose tests
 # share a fixture stays together (tests/conftest.py). What is slow comes first.
-TWO_PROCESSES = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
+SCHEDULING = ("--dist", "loadgroup", "--no-loadscope-reorder")
 PYTEST = (sys.executable, "-m", "pytest", "--quiet", "--durations=30", *TIME_LIMIT)
 LAST_FAILED_FILE = ROOT / ".pytest_cache/v/cache/lastfailed"
 MAX_FILES_RUN_AGAIN = 3  # failures in more files have a cause that is not what ran beside them
@@ -41,6 +41,7 @@ class Part(NamedTuple):
     options: tuple[str, ...]
     environ: dict[str, str] = {}
     folder: str = "tests"  # nothing outside it is collected
+    processes: int = 2
 
 
 SQLITE = Part("on SQLite", ("-m", "not browser and not drill"))
@@ -53,6 +54,7 @@ BROWSER = Part(
     "in a browser",
     ("-m", "browser and not drill", "-p", "no:randomly"),
     folder="tests/browser",
+    processes=3,  # a journey waits half of its time, for a film or a poll
 )
 
 
@@ -65,7 +67,8 @@ def main() -> int:
     for part in (SQLITE, POSTGRESQL, BROWSER) if in_ci else (SQLITE, BROWSER):
         started, used = time.monotonic(), processor_seconds()
         print(f"Tests {part.name}", flush=True)
-        status = run_tests(part, *TWO_PROCESSES, *(asked_for or [part.folder]))
+        parallel = ("-n", str(part.processes), *SCHEDULING)
+        status = run_tests(part, *parallel, *(asked_for or [part.folder]))
         if status == pytest.ExitCode.TESTS_FAILED:
             status = run_failed_again(part)
         if status and not (asked_for and status == FOUND_NONE):
