@@ -153,16 +153,20 @@ def open_sandbox_account(
         yield SandboxAccount(control, direct, account["account_id"], token)
 
 
-def work_until_settled(charge: Charge, seconds: float = math.inf) -> Charge:
-    """Do what workers do with a charge when it is due, until it is settled or the time is over."""
+def work_until_settled(
+    charge: Charge, seconds: float = math.inf, reads: float = math.inf
+) -> Charge:
+    """Do what workers do with a charge when it is due, until it is settled, the time is over, or
+    it was read so often."""
     until = time.monotonic() + seconds
-    while charge.state not in FINAL_STATES and time.monotonic() < until:
+    while charge.state not in FINAL_STATES and time.monotonic() < until and reads > 0:
         ahead = (charge.due_at - timezone.now()).total_seconds() if charge.attempts else 0.0
         if ahead > 0:
             threading.Event().wait(min(ahead, POLL_INTERVAL_S))
         elif charge.state == ChargeState.HELD:
             dispatch_charge(charge.pk)
         else:
+            reads -= 1
             reconcile_charge(charge.pk)
         charge.refresh_from_db()
     return charge

@@ -14,6 +14,7 @@ from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.operations import INTENT_MAKERS, path_pattern
 from tests.proxyapi.money.sandbox_account import SandboxAccount, work_until_settled
 
+READS = 4  # of a charge; one that can be settled needs one
 CLIP, SCENES = "text_to_video.create", "text_to_scene.clips"  # of one price
 
 
@@ -34,7 +35,7 @@ def test_a_debit_that_fits_two_lost_charges_is_assigned_by_a_person(
         for operation in (CLIP, SCENES)
     ]
     for charge in (*charges, *charges):
-        work_until_settled(charge, 3)
+        work_until_settled(charge, reads=READS)
     is_shown = started == SCENES  # its scenes have their clips by now
     left = {charge.operation for charge in Charge.objects.filter(state=ChargeState.UNKNOWN)}
     assert left == (set() if is_shown else {CLIP, SCENES})
