@@ -20,7 +20,7 @@ from dashboard.models.label import (
     MAX_LABELS_PER_VIDEO,
     label_key,
 )
-from dashboard.shared.access import check_permission
+from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.audit_log import record_audit_event
 from dashboard.shared.charging import (
     CONFIRMED,
@@ -37,6 +37,7 @@ from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
 from proxyapi.job_import import ImportNotFound, import_job
 from proxyapi.models import Charge, Job, JobKind, JobState, Token
+from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.operations import retry_operation_of
 from proxyapi.rate_limiter import Priority
 from proxyapi.refusals import NotReady, Refusal, StaleData
@@ -62,6 +63,10 @@ TOO_MANY_LABELS_ON_VIDEO = (
 LABEL_HAS_BUDGET = (
     "The label “{name}” has a budget. A treasurer or owner has to remove that first. Nothing was "
     "deleted."
+)
+LABEL_BUDGET_COUNTS = (
+    "The budget of the label “{name}” counts what was spent on a video that has it. An owner can "
+    "take the label off. Nothing was changed."
 )
 LABEL_NAME_TAKEN = "There is already a label “{name}”."
 LABEL_NAME_TOO_LONG = f"At most {MAX_LABEL_NAME_CHARS} characters are allowed (now {{length}})."
@@ -248,7 +253,8 @@ def set_video_labels(
     *, by: Membership, add: Collection[tuple[UUID, UUID]], remove: Collection[tuple[UUID, UUID]]
 ) -> LabelChange:
     """As `change_labels`, for pairs of label id and job id. Labels and videos that do not exist in
-    the team any more are left out."""
+    the team any more are left out. Raises `Refusal`, too, for a label whose budget counts a video
+    (`check_budgets_keep_spend`)."""
     check_permission(by, Permission.RENDER)
     named = {label for label, _ in (*add, *remove)}
     labels = by.team.labels.filter(pk__in=named).order_by("pk").select_for_update()
@@ -259,6 +265,7 @@ def set_video_labels(
     present = set(links.values_list("label_id", "job_id"))
     added = {(label, job) for label, job in add if label in names and job in job_ids} - present
     removed = present & set(remove)
+    check_budgets_keep_spend(by, removed)
     rows = [VideoLabel(label_id=label, job_id=job) for label, job in sorted(added)]
     VideoLabel.objects.bulk_create(rows, ignore_conflicts=True)
     for label in {label for label, _ in removed}:
@@ -274,6 +281,19 @@ def set_video_labels(
         )
     publish_label_events(by, {job for _, job in added | removed})
     return LabelChange(tuple(sorted(added)), tuple(sorted(removed)))
+
+
+def check_budgets_keep_spend(by: Membership, removed: Collection[tuple[UUID, UUID]]) -> None:
+    """Raise `Refusal` if who manages no budgets would take a video that was charged, or is being
+    charged, out of the budget of a label."""
+    if has_permission(by, Permission.MANAGE_MONEY):
+        return
+    budgeted = by.team.labels.filter(pk__in={label for label, _ in removed}, budgets__active=True)
+    for label in budgeted.distinct():
+        job_ids = [job for one, job in removed if one == label.pk]
+        charges = Charge.objects.filter(job__in=job_ids, refunded_at=None)
+        if charges.filter(state__in=(*HOLDING_STATES, *CHARGED_STATES)).exists():
+            raise Refusal(LABEL_BUDGET_COUNTS.format(name=label.name))
 
 
 def require_label_name(name: str) -> str:

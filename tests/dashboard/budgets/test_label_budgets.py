@@ -13,8 +13,8 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.budgets.actions import approve_request
-from dashboard.library.actions import delete_label
-from dashboard.models import AuditAction, AuditEvent, Budget, BudgetPeriod, Label, Membership
+from dashboard.library.actions import change_labels, delete_label
+from dashboard.models import AuditAction, AuditEvent, Budget, BudgetPeriod, Label, Membership, Role
 from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.budget_usage import BudgetExceeded, load_budget_usages
 from dashboard.shared.charging import charge_within_budget, request_approval
@@ -22,6 +22,7 @@ from proxyapi import tasks
 from proxyapi.models import Charge, Job
 from proxyapi.refusals import Refusal
 from tests.dashboard.budgets.conftest import drawn_form_fields, make_intent
+from tests.factories import MembershipFactory
 
 CALLS, FITTING, HOLD = 50, 10, 106
 
@@ -167,3 +168,34 @@ class TestCounting:
         Budget.objects.filter(pk=budget.pk).update(active=False)
         delete_label(by=priya, label=acme)
         assert not Label.objects.exists()
+
+
+@pytest.mark.django_db
+def test_who_manages_no_budgets_takes_no_spend_out_of_one(
+    acme: Label, priya: Membership, video: Callable[..., Job]
+) -> None:
+    owner = MembershipFactory.create(team=priya.team, role=Role.OWNER)
+    charged, free = video(priya), video(priya)
+    acme.jobs.add(charged, free)
+    budget = limit(acme, 500)
+    charge_within_budget(priya, make_intent(charged, HOLD))
+    with pytest.raises(Refusal, match="counts what was spent"):
+        change_labels(by=priya, job_ids=[charged.pk, free.pk], remove=[acme.pk])
+    assert acme.jobs.count() == 2
+    change_labels(by=priya, job_ids=[free.pk], remove=[acme.pk])
+    assert (acme.jobs.get(), used(budget)) == (charged, HOLD)
+    change_labels(by=owner, job_ids=[charged.pk], remove=[acme.pk])
+    assert used(budget) == 0
+
+
+@pytest.mark.django_db
+def test_a_label_without_a_budget_is_taken_off_by_whoever_renders(
+    acme: Label, priya: Membership, video: Callable[..., Job]
+) -> None:
+    charged = video(priya)
+    acme.jobs.add(charged)
+    budget = limit(acme, 500)
+    charge_within_budget(priya, make_intent(charged, HOLD))
+    Budget.objects.filter(pk=budget.pk).update(active=False)
+    change_labels(by=priya, job_ids=[charged.pk], remove=[acme.pk])
+    assert not acme.jobs.exists()
