@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,10 @@ from proxyapi.refusals import BY_OTHERS, Refusal, StaleData, format_credits
 DUPLICATE_THRESHOLD = "This threshold already exists."
 RULE_CHANGED_MEANWHILE = (
     f"This was changed {BY_OTHERS}. It is now: {{now}}. Save again to apply the values below."
+)
+WEBHOOK_CHANGED_MEANWHILE = (
+    f"This webhook was changed {BY_OTHERS}. Nothing was saved. Your values are below; save again "
+    "to apply them."
 )
 TESTS_PER_MINUTE_MEMBER, TESTS_PER_MINUTE_TEAM = 3, 6  # a minute
 TOO_MANY_TESTS = (
@@ -209,9 +214,14 @@ def save_webhook(by: Membership, new: AlertWebhook) -> str:
 
 @transaction.atomic
 def update_webhook(
-    *, by: Membership, hook: AlertWebhook, name: str, event_types: Sequence[str]
+    *, by: Membership, hook: AlertWebhook, name: str, event_types: Sequence[str], drawn: str
 ) -> None:
+    """Save a webhook. Raises `StaleData` if `drawn`, the `webhook_version` that the form was built
+    from, is another one now."""
     check_permission(by, Permission.MANAGE_MONEY)
+    hook = AlertWebhook.objects.select_for_update().get(pk=hook.pk)
+    if webhook_version(hook) != drawn:
+        raise StaleData(WEBHOOK_CHANGED_MEANWHILE)
     before = webhook_audit_details(hook)
     hook.name, hook.event_types = name, list(event_types)
     hook.save(update_fields=["name", "event_types"])
@@ -250,6 +260,11 @@ def remove_webhook(*, by: Membership, hook: AlertWebhook) -> None:
     before = webhook_audit_details(hook)
     record_audit_event(by, AuditAction.WEBHOOK_REMOVE, hook.pk, before=before)
     hook.delete()
+
+
+def webhook_version(hook: AlertWebhook) -> str:
+    """The values that its form changes, so that a form can detect a concurrent change."""
+    return json.dumps([hook.name, hook.event_types])
 
 
 def webhook_audit_details(hook: AlertWebhook) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 from django import forms
 from django.forms import BoundField
 
-from dashboard.alerts.actions import AlertRuleChange, alert_rule_version
+from dashboard.alerts.actions import AlertRuleChange, alert_rule_version, webhook_version
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import ALERTS, AlertRule, AlertWebhook, WebhookFormat
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
@@ -187,12 +187,27 @@ class WebhookForm(WebhookSettingsForm):
 
 
 class EditWebhookForm(WebhookSettingsForm):
+    """`drawn` is the version of the webhook that the form was built from."""
+
+    drawn = forms.CharField(widget=forms.HiddenInput, required=False, label=VERSION_LABEL)
+
     def __init__(self, hook: AlertWebhook, data: Any = None) -> None:
         # Its dialog opens over the page that adds a webhook.
-        initial = {"name": hook.name, "event_types": hook.event_types}
+        initial = {
+            "name": hook.name,
+            "event_types": hook.event_types,
+            "drawn": webhook_version(hook),
+        }
         super().__init__(data, initial, "edit_%s")
         self.fields["event_types"].required = True
         self.fields["event_types"].error_messages["required"] = NO_EVENT
+
+    def with_current_version(self, hook: AlertWebhook) -> EditWebhookForm:
+        """The submitted values on top of the current webhook, so that saving again applies them."""
+        data: Any = self.data.copy()  # type: ignore[attr-defined]  # a QueryDict
+        data["drawn"] = webhook_version(hook)
+        self.data = data
+        return self
 
 
 class RotateWebhookForm(RecentAuthenticationForm):

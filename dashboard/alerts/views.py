@@ -167,6 +167,10 @@ class EditWebhook(WebhookDialog):
     def build_form(self, data: Mapping[str, Any] | None = None) -> PortalForm:
         return EditWebhookForm(self.hook, data)
 
+    def rebuild_form(self, form: EditWebhookForm) -> PortalForm:
+        self.hook.refresh_from_db()
+        return form.with_current_version(self.hook)
+
     def save(self, form: PortalForm) -> str:
         actions.update_webhook(by=self.by, hook=self.hook, **form.cleaned_data)
         return "Webhook saved."

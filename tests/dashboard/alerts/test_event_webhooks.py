@@ -262,11 +262,29 @@ def test_the_events_of_a_webhook_are_chosen_in_its_dialog(listening, thea, clien
     browser, url = client_of(thea), f"/alerts/webhooks/{listening.pk}/"
     page = browser.get(url).text
     assert 'value="video.completed"' in page and "a video is finished" in page
-    assert browser.post(url, {"name": "ERP", "event_types": ["alert", "credits.low"]}).url == LOG
+    chosen = {"name": "ERP", "event_types": ["alert", "credits.low"]}
+    assert browser.post(url, {**chosen, "drawn": actions.webhook_version(listening)}).url == LOG
     listening.refresh_from_db()
     assert (listening.name, listening.event_types) == ("ERP", ["alert", "credits.low"])
     assert "Alerts and 1 event type" in browser.get(LOG).text
     assert AuditEvent.objects.get().after["events"] == "alert, credits.low"
+
+
+def test_a_webhook_that_was_changed_meanwhile_is_saved_only_when_sent_again(
+    listening, thea, client_of
+):
+    browser, url = client_of(thea), f"/alerts/webhooks/{listening.pk}/"
+    chosen = {"name": "ERP", "event_types": ["alert"], "drawn": actions.webhook_version(listening)}
+    AlertWebhook.objects.update(event_types=["credits.low"])
+    answer = browser.post(url, chosen)
+    assert answer.status_code == 422
+    assert "changed in another window" in answer.text and 'value="ERP"' in answer.text
+    listening.refresh_from_db()
+    assert (listening.name, listening.event_types) == ("", ["credits.low"])
+    drawn = html.unescape(re.search(r'name="drawn" value="([^"]*)"', answer.text)[1])
+    assert browser.post(url, {**chosen, "drawn": drawn}).url == LOG
+    listening.refresh_from_db()
+    assert listening.event_types == ["alert"]
 
 
 @pytest.mark.parametrize("types", [[], ["video.done"]])
