@@ -16,7 +16,13 @@ from proxyapi.models import ChargeState, GatewayRequest
 from proxyapi.models.charge import HOLDING_STATES
 from proxyapi.operations import OPERATIONS
 
-OWN_METHODS = {"quotes.create": "POST", "quotes.get": "GET"}  # of free requests to the portal
+OWN_METHODS = {  # of free requests to the portal
+    "quotes.create": "POST",
+    "quotes.get": "GET",
+    "charges.get": "GET",
+    "charges.cancel": "DELETE",
+    "_events": "GET",
+}
 BAR_MS = 3000  # what the bar of a row shows
 REFUSED_STATUSES = (401, 402, 403)  # of all others below 500 the script can mend the request itself
 ZERO = Decimal(0)

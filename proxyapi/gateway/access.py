@@ -17,7 +17,7 @@ from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, KeyScope
 from proxyapi.operations import EVIDENCE_READS, ExecutionEvidence, Operation
-from proxyapi.refusals import TooManyAttempts
+from proxyapi.refusals import Refusal, TooManyAttempts
 
 LAST_USE_PRECISION = timedelta(minutes=1)  # so that not every request writes the row
 CREDITS_AREAS = ("top_up",)
@@ -50,9 +50,27 @@ def bearer_value(request: Request) -> str:
 
 async def begin_call(request: Request) -> Call:
     """The call of a request whose key is accepted. Raises `GatewayRefusal`."""
+    return await in_thread(read_call, request)
+
+
+def read_call(request: Request) -> Call:
+    """As `begin_call`."""
     client_ip = team_rules().client_ip(request.scope)
-    key = await in_thread(authenticate, bearer_value(request), client_ip)
+    key = authenticate(bearer_value(request), client_ip)
     return Call(key, client_ip, waiting_time(request.headers.get("prefer", "")))
+
+
+def begin_operation(
+    request: Request, operation: Operation
+) -> tuple[Call, GatewayRefusal | Refusal | None]:
+    """As `begin_call`, and why the call may not do this, with which it is answered; both in one
+    thread, since a change of threads takes as long as a query."""
+    call = read_call(request)
+    try:
+        check_call(call, operation)
+    except (GatewayRefusal, Refusal) as refusal:
+        return call, refusal
+    return call, None
 
 
 def authenticate(value: str, client_ip: str) -> ApiKey:

@@ -34,9 +34,9 @@ from proxyapi.gateway.document import show_document
 from proxyapi.gateway.endings import ChargeEndings
 from proxyapi.gateway.event_stream import EventStreamResponse, EventStreams, open_stream
 from proxyapi.gateway.forwarding import Service
-from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_answer
+from proxyapi.gateway.polled_answers import find_polled_answer, forget_polled_answer, may_be_polled
 from proxyapi.gateway.refusals import answer_of_refusal
-from proxyapi.gateway.request_log import log_request
+from proxyapi.gateway.request_log import RequestLog, build_row
 from proxyapi.gateway.requests import ServiceRequest, read_request
 from proxyapi.gateway.site_routes import build_site_routes
 from proxyapi.gateway.team_rules import team_rules
@@ -58,26 +58,29 @@ HTTP_ERRORS = {
 
 
 class Gateway:
-    """What all requests of a process share: turns, the charges whose end is awaited, and event
-    streams."""
+    """What all requests of a process share: turns, the charges whose end is awaited, event streams,
+    and the rows of the log that are to be written."""
 
     def __init__(self) -> None:
         self.service = Service(Turns())
         self.endings = ChargeEndings()
         self.streams = EventStreams()
+        self.request_log = RequestLog()
 
     async def call_operation(self, request: Request, operation: Operation) -> Response:
         """Answer one call of the service's API."""
         call: Call | None = None
         try:
-            call = await access.begin_call(request)
-            await in_thread(access.check_call, call, operation)
+            begun = await in_thread(access.begin_operation, request, operation)
+            call, refusal = begun
+            if refusal is not None:
+                raise refusal
             asked = await read_request(request, operation)
             await access.wait_for_key_limit(call)
             answer = await self.carry_out(call, asked, request)
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
-        return respond(request, answer, call, operation.name)
+        return self.respond(request, answer, call, operation.name)
 
     async def carry_out(self, call: Call, asked: ServiceRequest, request: Request) -> Answer:
         """Send the request, once for each idempotency key."""
@@ -106,8 +109,11 @@ class Gateway:
     async def read(self, call: Call, asked: ServiceRequest, cache_control: str) -> Answer:
         """Answer from the portal's own polls, unless the script wants the service asked."""
         is_fresh_wanted = "no-cache" in cache_control.lower()
-        known = None if is_fresh_wanted else await in_thread(find_polled_answer, call, asked)
-        return known or await self.service.forward(call, asked)
+        if may_be_polled(asked) and not is_fresh_wanted:
+            known = await in_thread(find_polled_answer, call, asked)
+            if known is not None:
+                return known
+        return await self.service.forward(call, asked)
 
     async def send(self, call: Call, asked: ServiceRequest, stored_id: int | None) -> Answer:
         await in_thread(forget_polled_answer, call, asked)
@@ -128,26 +134,46 @@ class Gateway:
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
         operation = "quotes.create" if request.method == "POST" else "quotes.get"
-        return respond(request, answer, call, operation)
+        return self.respond(request, answer, call, operation)
 
     async def show_charge(self, request: Request) -> Response:
         """GET /_charges/{id}: what is known of a charge; DELETE cancels one that was not sent."""
-        try:
-            key = (await access.begin_call(request)).key
-            is_cancelled = request.method == "DELETE"
-            answer = await in_thread(charge_of_key, key, request.path_params["id"], is_cancelled)
-        except (GatewayRefusal, Refusal) as refusal:
-            answer = answer_of_refusal(refusal, None)
-        return respond(request, answer, None, "_charges")
-
-    async def stream_events(self, request: Request) -> Response:
-        """GET /_events: the events that the key's owner may see, as they happen."""
+        call: Call | None = None
+        is_cancelled = request.method == "DELETE"
         try:
             call = await access.begin_call(request)
+            answer = await in_thread(
+                charge_of_key, call.key, request.path_params["id"], is_cancelled
+            )
+        except (GatewayRefusal, Refusal) as refusal:
+            answer = answer_of_refusal(refusal, call)
+        operation = "charges.cancel" if is_cancelled else "charges.get"
+        return self.respond(request, answer, call, operation)
+
+    async def stream_events(self, request: Request) -> Response:
+        """GET /_events: the events that the key's owner may see, as they happen. It is logged when
+        it opens."""
+        call: Call | None = None
+        try:
+            call = await access.begin_call(request)
+            self.streams.check_count(call.key)
             stream = await in_thread(open_stream, call, request)
         except (GatewayRefusal, Refusal) as refusal:
-            return respond(request, answer_of_refusal(refusal, None), None, "_events")
+            answer = answer_of_refusal(refusal, call)
+            return self.respond(request, answer, call, "_events")
+        row = build_row(call, "_events", request, Answer(200, {}, b""))
+        await self.request_log.write(row)
         return EventStreamResponse(self.streams, stream)
+
+    def respond(
+        self, request: Request, answer: Answer, call: Call | None, operation: str
+    ) -> Response:
+        """The response; the row of its call is written after it was sent."""
+        response = build_response(answer, call)
+        if call is not None:
+            row = build_row(call, operation, request, answer)
+            response.background = BackgroundTask(self.request_log.write, row)
+        return response
 
 
 def charge_of_key(key: ApiKey, charge_id: UUID, is_cancelled: bool) -> Answer:
@@ -166,18 +192,14 @@ def cancel(key: ApiKey, charge: Charge) -> bool:
     return team_rules().withdraw(key, charge) or cancel_held_charge(charge, CANCELLED_BY_SCRIPT)
 
 
-def respond(request: Request, answer: Answer, call: Call | None, operation: str) -> Response:
-    """The response; its row in the log is written after it was sent."""
+def build_response(answer: Answer, call: Call | None = None) -> Response:
+    """The response, with the ids of its call and charge."""
     headers = {**answer.headers, "cache-control": "no-store", "x-content-type-options": "nosniff"}
-    task = None
     if call is not None:
         headers[REQUEST_ID_HEADER] = str(call.id)
         if call.charge is not None:
             headers[CHARGE_ID_HEADER] = str(call.charge.pk)
-        agent = request.headers.get("user-agent", "")
-        path = request.url.path.removeprefix(API_PATH)
-        task = BackgroundTask(in_thread, log_request, call, operation, path, agent, answer)
-    return Response(answer.body, answer.status, headers, background=task)
+    return Response(answer.body, answer.status, headers)
 
 
 def create_app() -> Starlette:
@@ -199,7 +221,7 @@ def create_app() -> Starlette:
     events = Route(f"{API_PATH}/_events", gateway.stream_events, methods=["GET"])
     document = Route(f"{API_PATH}/openapi.json", show_document, methods=["GET"])
     app = Starlette(
-        routes=[*routes, own, *quoting, *build_site_routes(respond), events, document],
+        routes=[*routes, own, *quoting, *build_site_routes(gateway.respond), events, document],
         exception_handlers={HTTPException: answer_http_error, Exception: answer_crash},
     )
     app.router.redirect_slashes = False
@@ -213,11 +235,11 @@ async def answer_http_error(request: Request, error: Exception) -> Response:
         status, headers = error.status_code, error.headers
     code, message = HTTP_ERRORS.get(status, HTTP_ERRORS[404])
     body = {"message": message, "status": status, "error": {"code": code}}
-    return respond(request, own_answer(status, body, headers), None, "")
+    return build_response(own_answer(status, body, headers))
 
 
 async def answer_crash(request: Request, error: Exception) -> Response:
     """Never a traceback. A charge that was written goes on, and is found by its id."""
     log.error("a request of the gateway failed", exc_info=error)
     body = {"message": UNEXPECTED, "status": 500, "error": {"code": "GEN-API-ERROR"}}
-    return respond(request, own_answer(500, body), None, "")
+    return build_response(own_answer(500, body))

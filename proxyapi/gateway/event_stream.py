@@ -51,6 +51,11 @@ HEADERS = {
 HEARTBEAT, END = b":\n\n", b""
 BEGINNING = b"retry: 2000\n\n"  # milliseconds after which a client connects again
 MAX_POSITION_DIGITS = 18
+MAX_STREAMS_OF_KEY, STREAM_RETRY_S = 100, "10"
+TOO_MANY_STREAMS = (
+    f"This API key has {MAX_STREAMS_OF_KEY} event streams open. Close one, or read the events of "
+    "several scripts in one stream."
+)
 UNKNOWN_TYPE = "There is no event type “{name}”."
 UNKNOWN_POSITION = "Last-Event-ID is not the id of an event. Leave it out to begin with new events."
 NO_READER = "The owner of this API key may not read the events of the team."
@@ -110,6 +115,12 @@ class EventStreams:
         self.changed: set[UUID] = set()  # tenants of which something was published
         self.has_changed = asyncio.Event()
         self.watcher: asyncio.Task[None] | None = None
+
+    def check_count(self, key: ApiKey) -> None:
+        """Raise `GatewayRefusal` if the key has all the streams that it may have in a process."""
+        if sum(stream.key.id == key.pk for stream in self.streams) >= MAX_STREAMS_OF_KEY:
+            headers = {"retry-after": STREAM_RETRY_S}
+            raise GatewayRefusal(429, "TOO-MANY-STREAMS", TOO_MANY_STREAMS, headers=headers)
 
     async def run(self, stream: EventStream, receive: Any) -> None:
         """Send until the client is gone or the key ends, which ASGI reports as the same."""

@@ -21,13 +21,17 @@ from proxyapi.upstream.reply import Answer
 FINISHED_FOR = timedelta(minutes=10)
 
 
+def may_be_polled(request: ServiceRequest) -> bool:
+    """Whether this read may have an answer here. Without a query."""
+    kind = request.operation.kind
+    is_status_read = kind is not None and request.operation.name == KINDS[kind].read_operation
+    return is_status_read and not request.query
+
+
 def find_polled_answer(call: Call, request: ServiceRequest) -> Answer | None:
-    """The last poll's answer to this read, with its age in seconds; None to ask the service."""
-    operation = request.operation
-    is_status_read = operation.kind and operation.name == KINDS[operation.kind].read_operation
-    if not is_status_read or request.query:
-        return None
-    job = find_job(call.token, operation, next(iter(request.path.values())))
+    """The last poll's answer to this read that `may_be_polled`, with its age in seconds; None to
+    ask the service."""
+    job = find_job(call.token, request.operation, next(iter(request.path.values())))
     row = PolledAnswer.objects.filter(job=job).first() if job else None
     if job is None or row is None or not is_current(job, row):
         return None

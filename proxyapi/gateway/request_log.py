@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from datetime import timedelta
@@ -11,9 +12,11 @@ from django.conf import settings
 from django.db import Error as DatabaseTrouble
 from django.db.models import QuerySet
 from django.utils import timezone
+from starlette.requests import Request
 
-from proxyapi.gateway.answers import error_code
+from proxyapi.gateway.answers import API_PATH, error_code
 from proxyapi.gateway.call import Call
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiEvent, GatewayRequest
 from proxyapi.upstream.reply import Answer
 
@@ -22,29 +25,56 @@ MAX_PATH_CHARS, MAX_AGENT_CHARS = 300, 200
 PRUNED_AT_ONCE = 5000
 
 
-def log_request(call: Call, operation: str, path: str, agent: str, answer: Answer) -> None:
-    """Write the row of an answered request. A script gets its answer although the log fails."""
+class RequestLog:
+    """Writes rows in one transaction that come while others are written: alone each would be one
+    of its own."""
+
+    def __init__(self) -> None:
+        self.waiting: list[GatewayRequest] = []
+        self.writing = asyncio.Lock()
+
+    async def write(self, row: GatewayRequest) -> None:
+        """Return when the row is written. A script gets its answer although the log fails."""
+        self.waiting.append(row)
+        async with self.writing:
+            if rows := self.waiting:
+                self.waiting = []
+                await in_thread(write_rows, rows)
+
+
+def write_rows(rows: list[GatewayRequest]) -> None:
+    """Write the rows, each alone if together they cannot be."""
     try:
-        GatewayRequest.objects.create(
-            id=call.id,
-            tenant_id=call.key.tenant_id,
-            key=call.key,
-            operation=operation,
-            path=path[:MAX_PATH_CHARS],
-            status=answer.status,
-            code=error_code(answer),
-            total_ms=milliseconds(time.monotonic() - call.started),
-            waited_ms=milliseconds(call.waited_s),
-            service_ms=milliseconds(call.service_s),
-            service_requests=call.service_requests,
-            is_replayed=call.is_replayed,
-            charge=call.charge,
-            job=call.job,
-            client_ip=call.client_ip or None,
-            user_agent="".join(char for char in agent if char.isprintable())[:MAX_AGENT_CHARS],
-        )
+        GatewayRequest.objects.bulk_create(rows)
     except DatabaseTrouble:
-        log.exception("a request of the gateway was not logged")
+        if len(rows) > 1:
+            for row in rows:
+                write_rows([row])
+        else:
+            log.exception("a request of the gateway was not logged")
+
+
+def build_row(call: Call, operation: str, request: Request, answer: Answer) -> GatewayRequest:
+    """The row of an answered request."""
+    agent = request.headers.get("user-agent", "")
+    return GatewayRequest(
+        id=call.id,
+        tenant_id=call.key.tenant_id,
+        key=call.key,
+        operation=operation,
+        path=request.url.path.removeprefix(API_PATH)[:MAX_PATH_CHARS],
+        status=answer.status,
+        code=error_code(answer),
+        total_ms=milliseconds(time.monotonic() - call.started),
+        waited_ms=milliseconds(call.waited_s),
+        service_ms=milliseconds(call.service_s),
+        service_requests=call.service_requests,
+        is_replayed=call.is_replayed,
+        charge=call.charge,
+        job=call.job,
+        client_ip=call.client_ip or None,
+        user_agent="".join(char for char in agent if char.isprintable())[:MAX_AGENT_CHARS],
+    )
 
 
 def milliseconds(seconds: float) -> int:

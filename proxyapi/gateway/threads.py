@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from django.db import close_old_connections
+from django.db import connections
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,8 +23,16 @@ async def in_thread(function: Callable[P, T], *args: P.args, **named: P.kwargs) 
 
 
 def _call(function: Callable[[], Any]) -> Any:
-    close_old_connections()
+    release_connections()
     try:
         return function()
     finally:
-        close_old_connections()
+        release_connections()
+
+
+def release_connections() -> None:
+    """Give the thread's connections back to their pool. SQLite has none, and to open one takes
+    longer than the queries of a request, so a thread keeps it unless a query failed."""
+    for connection in connections.all(initialized_only=True):
+        if connection.vendor != "sqlite" or connection.errors_occurred:
+            connection.close_if_unusable_or_obsolete()

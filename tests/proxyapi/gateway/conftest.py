@@ -101,7 +101,7 @@ def worker(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     taken = Worker()
     monkeypatch.setattr(tasks, "_enqueue", taken.enqueue)
     # A thread keeps no connection to a database that the test empties.
-    monkeypatch.setattr(threads, "close_old_connections", connections.close_all)
+    monkeypatch.setattr(threads, "release_connections", connections.close_all)
     yield taken
     taken.finish()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,6 +29,7 @@ from proxyapi.models import (
     ApiKey,
     Charge,
     ChargeState,
+    GatewayRequest,
     Job,
     KeyScope,
     Tenant,
@@ -342,3 +344,27 @@ def test_events_are_kept_as_long_as_the_setting_says(script: Script, settings: A
     ApiEvent.objects.all().delete()
     record(script.key, "video.failed")
     assert [one["position"] for one in read(script, 1, **FROM_THE_BEGINNING)] == [3]
+
+
+def test_a_key_may_have_only_so_many_streams_open(
+    make_script: Callable[..., Script], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "MAX_STREAMS_OF_KEY", 1)
+    script, other = make_script(), make_script()
+    refused: list[Client] = []
+
+    async def open_more(_: Client) -> None:
+        for reader in (script, other):
+            refused.append(client := Client(reader))
+            await client.wait(lambda: client.text)
+            await client.close()
+
+    watch(script, open_more)
+    assert [client.status for client in refused] == [429, 200]
+    error = json.loads(refused[0].text)["error"]
+    assert error["code"] == "TOO-MANY-STREAMS"
+    row = GatewayRequest.objects.get(status=429)
+    assert (str(row.pk), row.code) == (error["request_id"], "TOO-MANY-STREAMS")
+    assert refused[0].start_headers["retry-after"] == "10"
+    watch(script, lambda client: asyncio.sleep(0))  # the first one has ended
+    assert GatewayRequest.objects.filter(operation="_events", status=200).count() == 3

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
+from uuid import uuid4
 
 import httpx
+import pytest
 from django.utils import timezone
+from starlette.requests import Request
 
 from dashboard.models import Membership, Role
-from proxyapi.gateway import keys
+from proxyapi.gateway import keys, request_log
+from proxyapi.gateway.call import Call
+from proxyapi.gateway.request_log import RequestLog, build_row, write_rows
 from proxyapi.models import GatewayRequest, Job, JobOrigin, KeyScope, Token
+from proxyapi.upstream.reply import Answer
 from tests.proxyapi.gateway.conftest import Script
 from tests.proxyapi.scripted_upstream import (
     ScriptedUpstream,
@@ -263,3 +271,27 @@ def test_the_log_has_what_was_asked_and_how_it_ended(
     assert row.total_ms >= row.service_ms
     script.key.refresh_from_db()
     assert script.key.last_used_at is not None
+
+
+def test_rows_that_come_while_others_are_written_are_written_together(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+    call = Call(script.key)
+    answer = Answer(200, {}, b"")
+    request = Request({"type": "http", "method": "GET", "path": "/api/v2/me", "headers": []})
+
+    def count_and_write(rows: list[GatewayRequest]) -> None:
+        written.append(len(rows))
+        write_rows(rows)
+
+    async def write() -> None:
+        log = RequestLog()
+        rows = [build_row(replace(call, id=uuid4()), "me.get", request, answer) for _ in range(9)]
+        rows[4].key_id = uuid4()  # a key that was deleted meanwhile loses its own row only
+        await asyncio.gather(*map(log.write, rows))
+
+    monkeypatch.setattr(request_log, "write_rows", count_and_write)
+    script.loop.run(write())
+    assert written == [1, 8, *[1] * 8]  # the eight alone, as together they could not be
+    assert GatewayRequest.objects.count() == 8
