@@ -21,7 +21,7 @@ check: packages-dev  ## style, types, names, imports, templates, code lengths, l
 test: packages-dev  ## every test on SQLite, then in a browser (CI=true: on PostgreSQL, too)
 	@$(IN) -m tests
 
-bench: packages-dev  ## measure polling, the sandbox, startup, pages and live streams
+bench: packages-dev  ## measure polling, the sandbox, startup, pages, live streams and the gateway
 	@$(IN) -m tests.bench
 
 drill: packages-dev  ## run every fault, kill and outage in full, one line for each figure (over an hour)

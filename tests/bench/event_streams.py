@@ -1,11 +1,12 @@
 """`make bench`: 1,000 idle event streams of scripts on one web process, as uvicorn serves them.
 
 How much memory and processor they take, and how soon an event is with all of them. With an argument
-it is the seed: `key` prints a key of a new team, `event` writes and publishes an event of it.
+it is the seed: `key` prints the keys of a new team, `event` writes and publishes an event of it.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import socket
 import subprocess
@@ -19,7 +20,7 @@ import psutil
 from dashboard.up import valkey
 from tests.bench.streams import close_pages, cpu_seconds, serve_seeded, web_environment
 
-STREAMS, WARM_STREAMS, IDLE_S, TIMEOUT_S = 1000, 20, 20.0, 120.0
+STREAMS, KEYS, WARM_STREAMS, IDLE_S, TIMEOUT_S = 1000, 20, 20, 20.0, 120.0
 MAX_STREAM_KB, MAX_DELAY_MS, MAX_THREADS = 60.0, 2000.0, 64
 SEED = "tests.bench.event_streams"
 REQUEST = (
@@ -33,10 +34,10 @@ def main(folder: Path) -> bool:
     folder /= "event-streams"
     environ = web_environment(folder, folder / valkey.SOCKET_NAME)
     with serve_seeded(folder, environ, SEED, "key") as (process, port, _, seed):
-        close_pages(open_streams(port, seed["key"], WARM_STREAMS))  # what is loaded once
+        close_pages(open_streams(port, seed["keys"], WARM_STREAMS))  # what is loaded once
         time.sleep(IDLE_S / 2)
         before = process.memory_full_info().uss
-        streams = open_streams(port, seed["key"], STREAMS)
+        streams = open_streams(port, seed["keys"], STREAMS)
         busy = cpu_seconds(process)
         time.sleep(IDLE_S)
         busy_percent = 100 * (cpu_seconds(process) - busy) / IDLE_S
@@ -63,9 +64,9 @@ def print_figures(
     return holds
 
 
-def open_streams(port: int, key: str, count: int) -> list[socket.socket]:
+def open_streams(port: int, keys: list[str], count: int) -> list[socket.socket]:
     streams = [socket.create_connection(("127.0.0.1", port), TIMEOUT_S) for _ in range(count)]
-    for stream in streams:
+    for stream, key in zip(streams, itertools.cycle(keys), strict=False):
         stream.sendall(REQUEST.format(key=key).encode())
     for stream in streams:
         read_until(stream, b"retry:")
@@ -94,8 +95,9 @@ def seed(what: str) -> object:
     if what == "key":
         call_command("migrate", verbosity=0)
         owner = MembershipFactory()
-        return {"key": create_key(owner.team.tenant, owner.user_id, "x", [KeyScope.READ]).value}
-    tenant_id = ApiKey.objects.get().tenant_id
+        of_owner = (owner.team.tenant, owner.user_id, "x", [KeyScope.READ])
+        return {"keys": [create_key(*of_owner).value for _ in range(KEYS)]}
+    tenant_id = ApiKey.objects.values_list("tenant", flat=True)[0]
     event_type = ApiEventType.VIDEO_COMPLETED
     ApiEvent.objects.record(event_type, uuid4(), {"url": "/"}, tenant_id=tenant_id)
     publish_event(tenant_id, EventType.JOB, uuid4())

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 import httpx
 import psutil
@@ -135,7 +136,7 @@ def run_web_process(
 @contextmanager
 def serve_seeded(
     folder: Path, environ: dict[str, str], *seed: str
-) -> Iterator[tuple[psutil.Process, int, redis.Redis, dict[str, str]]]:
+) -> Iterator[tuple[psutil.Process, int, redis.Redis, dict[str, Any]]]:
     """The web process, its port, its Valkey, and what the module `seed` printed."""
     folder.mkdir(parents=True, exist_ok=True)
     store_path, port = folder / valkey.SOCKET_NAME, int(free_ports()[0])
@@ -153,8 +154,11 @@ def serve_seeded(
 
 
 @contextmanager
-def run_process(command: list[str], environ: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(command, env=environ) as process:
+def run_process(
+    command: list[str], environ: dict[str, str], output: IO[str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """The process; what it prints goes to `output`."""
+    with subprocess.Popen(command, env=environ, stdout=output, stderr=output) as process:
         try:
             yield process
         finally:
