@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
+import httpx
 import pytest
 from django.utils import timezone
 
-from proxyapi.models import Job, JobState
+from proxyapi.models import Job, JobOrigin, JobState, Token
 from proxyapi.polling.poller import poll_job
+from tests.factories import JobFactory
 from tests.proxyapi.gateway.conftest import Script
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
 
@@ -72,3 +75,34 @@ def test_the_service_is_asked_where_the_poll_may_not_answer(
     answer = script.call("GET", VIDEO, headers=headers, params=params)
     assert answer.headers["x-reelroom-source"] == "service"
     assert len(upstream.requests) == 1
+
+
+def test_a_script_that_polls_a_hundred_jobs_sees_each_end_with_the_portal_and_asks_nothing(
+    script: Script, upstream: ScriptedUpstream, token: Token
+) -> None:
+    made: dict[str, Any] = {"account": token.account, "token": token, "draft": None}
+    made |= {"origin": JobOrigin.GATEWAY, "api_key": script.key}
+    made |= {"state": JobState.RUNNING, "next_poll_at": timezone.now()}
+    jobs = [JobFactory.create(remote_id=str(number), **made) for number in range(100, 200)]
+    records = {f"/faceless/{job.remote_id}": video("rendering") for job in jobs}
+
+    def read(request: httpx.Request) -> httpx.Response:
+        path = request.url.path.removeprefix("/v2")
+        response = make_response({**records[path], "id": int(path.rpartition("/")[2])})
+        response.headers.update({"X-RateLimit-Limit": "9000", "X-RateLimit-Remaining": "8999"})
+        return response
+
+    for path, job in zip(records, jobs, strict=True):
+        upstream.respond("GET", path, read)
+        poll(job)
+    for ended_by_then, ends in ((34, list(records)[::3]), (67, list(records)[1::3])):
+        records |= dict.fromkeys(ends, video("completed", url="http://127.0.0.1/a.mp4"))
+        for job in Job.objects.filter(state=JobState.RUNNING):
+            poll(job)
+        upstream.requests.clear()
+        answers = [script.call("GET", path).json()["data"] for path in records]
+        ended = {answer["id"] for answer in answers if answer["video"]["status"] == "completed"}
+        known = Job.objects.filter(state=JobState.COMPLETED).values_list("remote_id", flat=True)
+        assert {str(id) for id in ended} == set(known)
+        assert len(ended) == ended_by_then
+        assert upstream.requests == []
