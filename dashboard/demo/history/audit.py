@@ -20,16 +20,16 @@ from dashboard.models import (
     User,
 )
 from dashboard.shared.approvals import DECISION_ACTIONS
-from proxyapi.models import Charge, Job, Token, TopUpChange
+from proxyapi.models import ApiKey, Charge, Job, Token, TopUpChange
 
 Row = dict[str, Any]
 
 
 def append_past_rows(team: Team, recorded: Sequence[Row]) -> None:
     """Append the past in its order. `recorded` are the rows that actions wrote while it was stored:
-    they are as old as the token, draft or preset that they name."""
+    they are as old as the token, draft, key or preset that they name."""
     created: dict[str, datetime] = {}
-    for model in (Token, Job):
+    for model in (Token, Job, ApiKey):
         rows_of_model = model.objects.filter(tenant=team.tenant_id)
         created |= {str(pk): at for pk, at in rows_of_model.values_list("pk", "created_at")}
     presets = Preset.objects.filter(team=team).values_list("pk", "created_at")

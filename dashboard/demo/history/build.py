@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from dashboard.demo.history import account as past_account
-from dashboard.demo.history import characters, ideas, labels, money, presets, voice
+from dashboard.demo.history import characters, ideas, labels, money, presets, scripts, voice
 from dashboard.demo.history.account import PastAccount
 from dashboard.demo.history.clips import clip_calls, store_clips
 from dashboard.demo.history.plan import PAST_DAYS, PastVideo, plan_videos
@@ -98,6 +98,7 @@ def store_past(team: Team, past: PastReplay, stored: Sequence[Token]) -> None:
     rows.save()
     ideas.store_searches(account, past.answers, members, token_of)
     store_clips(PastRows(account, past.answers, members, token_of))
+    scripts.store_script(members, opened_at, past.now)
     engine_ids = past.account.clip_engine_ids
     store_storyboards(PastRows(account, past.answers, members, token_of), engine_ids)
     presets.save_presets(rows.jobs, members)

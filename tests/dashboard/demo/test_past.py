@@ -37,9 +37,12 @@ from proxyapi import cloned_voices
 from proxyapi.ledger.reconciliation import balance_difference
 from proxyapi.models import (
     Account,
+    ApiKey,
     AutoTopUp,
     Charge,
     ChargeState,
+    Draft,
+    GatewayRequest,
     Idea,
     Job,
     JobKind,
@@ -147,6 +150,27 @@ def test_the_past_has_everything_that_a_team_meets(past):
     assert now - first < timedelta(days=PAST_DAYS + 1)
     check_audit_log(team)
     assert not evaluate_team(team.pk), "the alerts that hold now were reported at their time"
+
+
+def test_the_past_has_a_script_with_its_key(past):
+    key = ApiKey.objects.get()
+    assert (key.name, key.owner.first_name) == ("social loops", "Luca")
+    made = Job.objects.filter(api_key=key)
+    assert made.count() == 2 and not Draft.objects.filter(job__in=made).exists()
+    charges = Charge.objects.filter(api_key=key)
+    assert set(charges.values_list("job", flat=True)) == {job.pk for job in made}
+    assert all(charge.cost and charge.entries.exists() for charge in charges)
+    approval = ApprovalRequest.objects.get(charge__in=charges)
+    assert approval.decision == "approved"
+    assert approval.decided_by and approval.decided_by.first_name == "Thea"
+    assert approval.requested_at == approval.charge.created_at
+    assert approval.decided_at and approval.decided_at > approval.requested_at
+    rows = GatewayRequest.objects.filter(key=key)
+    assert rows.filter(is_replayed=True, charge__in=charges).count() == 1
+    assert rows.filter(status=429).count() == 1
+    assert rows.filter(charge__in=charges, is_replayed=False).count() == 2
+    assert rows.latest("received_at").received_at < timezone.now()
+    assert AuditEvent.objects.get(action="api_key.create").happened_at == key.created_at
 
 
 def test_the_past_has_a_cloned_voice_with_its_consent(past):
