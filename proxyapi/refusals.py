@@ -99,6 +99,19 @@ class LimitExceeded(Refusal):
         self.limit = limit
 
 
+class AllowanceUsedUp(Refusal):
+    """The allowance of an agent does not hold so many credits more; a person raises it at `url`."""
+
+    is_for_scripts = False
+
+    def __init__(self, needed: Decimal, left: Decimal, url: str) -> None:
+        super().__init__(
+            f"Not sent. It needs {format_credits(needed)} cr, and {format_credits(left)} are left "
+            "of the allowance. A person can raise it. Nothing was charged."
+        )
+        self.needed, self.left, self.url = needed, left, url
+
+
 class AlreadyInProgress(Refusal):
     pass
 

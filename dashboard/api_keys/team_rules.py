@@ -13,18 +13,26 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
 
-from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
+from dashboard.models import (
+    ApprovalDecision,
+    ApprovalRequest,
+    Label,
+    Membership,
+    VideoLabel,
+)
+from dashboard.models.label import label_key
 from dashboard.shared.access import has_permission
 from dashboard.shared.approvals import approval_page_url, close_request, lock_pending_request
 from dashboard.shared.budget_usage import ApprovalRequired
 from dashboard.shared.charging import charge_within_budget, lock_spending_rules, request_approval
+from dashboard.shared.key_limits import CHARGE_LIMIT
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import SECOND_PERSON_KEY
 from proxyapi.charges import ChargeIntent
 from proxyapi.gateway.access import scope_of
 from proxyapi.gateway.team_rules import AdmittedCharge, LimitsPreview
-from proxyapi.models import ApiKey, Charge, KeyScope, Token
+from proxyapi.models import ApiKey, Charge, Job, KeyScope, Token
 from proxyapi.operations import Operation
 from proxyapi.refusals import Refusal, TokenRefused
 
@@ -34,6 +42,7 @@ OWNER_GONE = "The owner of this API key is no longer in the team."
 RIGHT_MISSING = "The owner of this API key may not do this in the team."
 SUSPENDED = "This team is suspended."
 TOKEN_STOPPED = "The token that this API key runs on cannot be used."  # noqa: S105
+LIMITS_OF_ONE_CHARGE = (SECOND_PERSON_KEY, CHARGE_LIMIT)
 SCOPE_PERMISSIONS = {
     KeyScope.READ: Permission.VIEW,
     KeyScope.CREATE: Permission.RENDER,
@@ -65,6 +74,7 @@ class PortalTeamRules:
 
     def charge(self, key: ApiKey, intent: ChargeIntent) -> AdmittedCharge:
         by = load_owner(key)
+        label_job(by, key, intent.job)
         try:
             with transaction.atomic():
                 return AdmittedCharge(charge_within_budget(by, intent))
@@ -78,7 +88,7 @@ class PortalTeamRules:
         by = load_owner(key)
         with transaction.atomic():
             rules = lock_spending_rules(by, key)
-        limits = [limit for limit in rules.limits if limit.key != SECOND_PERSON_KEY]
+        limits = [limit for limit in rules.limits if limit.key not in LIMITS_OF_ONE_CHARGE]
         left = min((limit.remaining - hold for limit in limits), default=None)
         lowest = min(rules.limits, key=lambda limit: (limit.remaining, limit.key), default=None)
         if not hold or lowest is None or hold <= lowest.remaining:
@@ -124,6 +134,17 @@ class PortalTeamRules:
             return str(get_adapter().get_client_ip(request))
         except PermissionDenied:  # the proxy gave no address
             return ""
+
+
+def label_job(by: Membership, key: ApiKey, job: Job | None) -> None:
+    """Give what the key makes its label, before the budgets of labels are read."""
+    if job is None or not key.job_label:
+        return
+    named = {"name": key.job_label, "created_by": by.user}
+    label, _ = Label.objects.get_or_create(
+        team=by.team, key=label_key(key.job_label), defaults=named
+    )
+    VideoLabel.objects.get_or_create(label=label, job=job)
 
 
 def load_active_owner(key: ApiKey) -> Membership:

@@ -18,7 +18,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
-from dashboard.models.label import Label, VideoLabel
+from dashboard.models.label import Label, VideoLabel, label_key
 from dashboard.models.membership import Team
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
@@ -33,14 +33,20 @@ class BudgetPeriod(models.TextChoices):
 
 class BudgetQuerySet(models.QuerySet["Budget"]):
     def applying_to(
-        self, team_id: uuid.UUID, user_id: int, job_id: uuid.UUID | None = None
+        self,
+        team_id: uuid.UUID,
+        user_id: int,
+        job_id: uuid.UUID | None = None,
+        label_name: str = "",
     ) -> Self:
-        """Return the budgets that apply when this member spends, for a job or without one, in the
-        order in which they are locked."""
+        """Return the budgets that apply when this member spends, for a job or without one, or for
+        one that gets the label of this name, in the order in which they are locked."""
         is_applicable = Q(member=user_id) | OF_WHOLE_TEAM
         if job_id is not None:
             labels = VideoLabel.objects.filter(job=job_id).values("label")
             is_applicable |= Q(label__in=labels)
+        if label_name:
+            is_applicable |= Q(label__key=label_key(label_name))
         return self.filter(is_applicable, team=team_id, active=True).order_by("pk")
 
 

@@ -28,7 +28,7 @@ from dashboard.shared.budget_usage import (
     other_approver_names,
 )
 from dashboard.shared.charge_stop import check_person_may_charge
-from dashboard.shared.key_limits import KeyLimitExceeded, load_key_limits
+from dashboard.shared.key_limits import KeyLimitExceeded, find_used_up, load_key_limits
 from dashboard.shared.second_person import (
     SECOND_PERSON_KEY,
     SecondPersonRequired,
@@ -42,6 +42,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.models import ApiEventType, ApiKey, Charge, Job, JobState, Token, Upload
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
+    AllowanceUsedUp,
     AlreadyInProgress,
     LimitExceeded,
     NotReady,
@@ -114,8 +115,8 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     """Write the charge and its audit row, and enqueue the send once both are committed.
 
     Raises `BudgetExceeded` if the hold exceeds a hard limit, `SecondPersonRequired` if it is above
-    what one person may charge, else what `admit` raises. A form that is submitted twice gets the
-    charge it already created, even if nothing is left.
+    what one person may charge, `AllowanceUsedUp`, else what `admit` raises. A form that is
+    submitted twice gets the charge it already created, even if nothing is left.
     """
     rules = lock_spending_rules(by, intent.api_key, intent.job)
     try:
@@ -153,8 +154,13 @@ class SpendingRules:
         ]
         return [*budgets, *second_person_limits(self.second_person_above), *self.key_limits]
 
-    def approval_required(self, by: Membership, hold: Decimal, key: str) -> ApprovalRequired:
-        """Return the refusal for the limit with this key, which `hold` exceeds."""
+    def approval_required(
+        self, by: Membership, hold: Decimal, key: str
+    ) -> ApprovalRequired | AllowanceUsedUp:
+        """Return the refusal for the limit with this key, which `hold` exceeds; for an allowance
+        that is used up nobody is asked, whatever else is exceeded."""
+        if used_up := find_used_up(self.key_limits, hold):
+            return used_up
         approvers = other_approver_names(by)
         if key == SECOND_PERSON_KEY and self.second_person_above is not None:
             return SecondPersonRequired(hold, self.second_person_above, approvers)
@@ -168,12 +174,14 @@ class SpendingRules:
 def lock_spending_rules(
     by: Membership, key: ApiKey | None = None, job: Job | None = None
 ) -> SpendingRules:
-    """Return the rules that apply to this member, to the key of their script, and to the labels of
-    the job, locked until the transaction ends. Raises `PersonPaused` if the charges of the member
-    are paused."""
+    """Return the rules that apply to this member, to the key of their script with its label, and to
+    the labels of the job, locked until the transaction ends. Raises `PersonPaused` if the charges
+    of the member are paused."""
     above = lock_second_person_rule(by.team_id)
     check_person_may_charge(by)
-    applying = Budget.objects.applying_to(by.team_id, by.user_id, job.pk if job else None)
+    applying = Budget.objects.applying_to(
+        by.team_id, by.user_id, job.pk if job else None, key.job_label if key else ""
+    )
     budgets = list(applying.select_for_update())
     locked = ApiKey.objects.select_for_update(no_key=True).get(pk=key.pk) if key else None
     # The clock is read after the lock: a wait over midnight counts in the new day.

@@ -4,15 +4,17 @@ count them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 
+from django.conf import settings
 from django.db.models import Q, Sum
 
 from dashboard.models import BudgetPeriod, Team
 from dashboard.shared.budget_usage import (
     PERIOD_NAMES,
     ApprovalRequired,
+    PeriodBounds,
     approver_hint,
     counted_charges,
     period_bounds,
@@ -20,8 +22,10 @@ from dashboard.shared.budget_usage import (
 from proxyapi.models import ApiKey
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
-from proxyapi.refusals import SpendingLimit, format_credits
+from proxyapi.refusals import AllowanceUsedUp, SpendingLimit, format_credits
 
+ALLOWANCE, CHARGE_LIMIT = "key allowance", "key charge"  # keys of `SpendingLimit`
+AGENTS_PATH = "/agents/"  # where a person raises an allowance
 KEY_LIMIT_FIELDS = {BudgetPeriod.DAY: "daily_limit", BudgetPeriod.MONTH: "monthly_limit"}
 
 
@@ -32,25 +36,44 @@ class KeyLimitExceeded(ApprovalRequired):
 
     def __init__(self, needed: Decimal, limit: SpendingLimit, approvers: Sequence[str]) -> None:
         left = format_credits(max(limit.remaining, Decimal(0)))
-        period = PERIOD_NAMES[BudgetPeriod(limit.key.partition(" ")[2])]
-        super().__init__(
-            f"It needs {format_credits(needed)} cr, and {left} are left of the key’s limit "
-            f"{period}. {approver_hint(approvers)}"
-        )
+        if limit.key == CHARGE_LIMIT:
+            why = f"and this key may charge at most {left} at once."
+        else:
+            period = PERIOD_NAMES[BudgetPeriod(limit.key.partition(" ")[2])]
+            why = f"and {left} are left of the key’s limit {period}."
+        super().__init__(f"It needs {format_credits(needed)} cr, {why} {approver_hint(approvers)}")
+
+
+def find_used_up(limits: Sequence[SpendingLimit], needed: Decimal) -> AllowanceUsedUp | None:
+    """The refusal if a charge that holds so many credits does not fit the key's allowance."""
+    for limit in limits:
+        if limit.key == ALLOWANCE and needed > limit.remaining:
+            url = f"{settings.PORTAL_URL}{AGENTS_PATH}"
+            return AllowanceUsedUp(needed, max(limit.remaining, Decimal(0)), url)
+    return None
 
 
 def load_key_limits(team: Team, key: ApiKey, at: datetime) -> tuple[SpendingLimit, ...]:
-    """Return what the key may still spend today and this month; one query for each limit."""
-    return tuple(
-        SpendingLimit(f"key {period}", limit - spent_and_held(team, key, period, at))
+    """Return what the key may still spend today, this month and until it expires, and at once; one
+    query for each sum."""
+    limits = [
+        SpendingLimit(f"key {period}", limit - spent_and_held(team, key, bounds))
         for period, field in KEY_LIMIT_FIELDS.items()
         if (limit := getattr(key, field)) is not None
-    )
+        and (bounds := period_bounds(period, team.tenant.zone, at))
+    ]
+    if key.allowance is not None:
+        whole = PeriodBounds(key.created_at, at + timedelta(days=1))
+        left = key.allowance - spent_and_held(team, key, whole)
+        limits.append(SpendingLimit(ALLOWANCE, left))
+    if key.charge_limit is not None:
+        limits.append(SpendingLimit(CHARGE_LIMIT, key.charge_limit))
+    return tuple(limits)
 
 
-def spent_and_held(team: Team, key: ApiKey, period: BudgetPeriod, at: datetime) -> Decimal:
-    """Return the credits that the key spent and holds in the period of `at`."""
-    charges = counted_charges(team, period_bounds(period, team.tenant.zone, at))
+def spent_and_held(team: Team, key: ApiKey, bounds: PeriodBounds) -> Decimal:
+    """Return the credits that the key spent and holds of charges created in this time."""
+    charges = counted_charges(team, bounds)
     sums = charges.filter(api_key=key).aggregate(
         spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
         held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import uuid4
 
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.call import Call
 from proxyapi.refusals import (
+    AllowanceUsedUp,
     AlreadyInProgress,
     ChargesStopped,
     LimitExceeded,
@@ -21,6 +23,7 @@ from proxyapi.upstream.reply import Answer
 # The first class that fits gives status and code.
 STATUSES: tuple[tuple[type[Refusal], int, str], ...] = (
     (NotEnoughCredits, 402, "INSUFFICIENT-CREDITS"),
+    (AllowanceUsedUp, 402, "ALLOWANCE-USED-UP"),
     (LimitExceeded, 402, "BUDGET-EXCEEDED"),
     (ChargesStopped, 403, "CHARGES-STOPPED"),
     (TokenRefused, 403, "TOKEN-REFUSED"),
@@ -42,9 +45,12 @@ def translate(refusal: Refusal) -> GatewayRefusal:
     status, code = next(row[1:] for row in STATUSES if isinstance(refusal, row[0]))
     if refusal.needs_approval:  # a limit of the team
         status, code = 402, "BUDGET-EXCEEDED"
-    details = {}
+    details: dict[str, Any] = {}
     if isinstance(refusal, NotEnoughCredits):
         details = {"required": refusal.check.hold, "available": refusal.check.free}
+    if isinstance(refusal, AllowanceUsedUp):
+        amounts = {"required": refusal.needed, "available": refusal.left}
+        details = {**amounts, "raise_url": refusal.url}
     headers = {}
     if isinstance(refusal, TooManyAttempts):
         headers = {"retry-after": str(max(1, refusal.wait_s))}
