@@ -18,9 +18,12 @@ django_application = get_asgi_application()
 from dashboard.api_keys.asgi import GatewayFirst  # noqa: E402 - models come after the set-up
 from dashboard.shared.live.stream_app import StreamApp  # noqa: E402
 from dashboard.shared.request_size import RequestSizeLimit  # noqa: E402
-from proxyapi.gateway import app as gateway  # noqa: E402
+from proxyapi.gateway.app import Gateway, create_app  # noqa: E402
+from proxyapi.mcp_server.app import McpApp  # noqa: E402
 
-application = GatewayFirst(gateway.create_app(), RequestSizeLimit(StreamApp(django_application)))
+gateway = Gateway()
+site = RequestSizeLimit(StreamApp(django_application))
+application = GatewayFirst(create_app(gateway), McpApp(gateway), site)
 run_startup_checks_in_thread()
 redis_client.use_page_timeout()
 # What is loaded now stays in memory. Scanning it in every full collection made one request in ten

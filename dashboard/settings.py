@@ -392,7 +392,14 @@ LOGGING = {
     # httpx would log every URL, httpcore every header; django.request repeats the request log.
     "loggers": {
         name: {"level": "WARNING"}
-        for name in ("httpx", "httpcore", "celery.app.trace", "celery.beat", "redbeat.schedulers")
+        for name in (
+            "httpx",
+            "httpcore",
+            "celery.app.trace",
+            "mcp",
+            "celery.beat",
+            "redbeat.schedulers",
+        )
     }
     | {"django.request": {"level": "ERROR"}}
     # Scanners send arbitrary host names. They get a 400 without a log entry.

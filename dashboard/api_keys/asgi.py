@@ -1,4 +1,5 @@
-"""The gateway in front of the site: what is under `/api/` never reaches Django's middleware."""
+"""The gateway and the MCP server in front of the site: what is under `/api/`, or is `/mcp`, never
+reaches Django's middleware."""
 
 from __future__ import annotations
 
@@ -6,15 +7,19 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
-API_BEGINNING = "/api/"
+API_BEGINNING, MCP_PATH = "/api/", "/mcp"
 
 
 class GatewayFirst:
     """An ASGI application that chooses by the path."""
 
-    def __init__(self, gateway: Application, site: Application) -> None:
-        self.gateway, self.site = gateway, site
+    def __init__(self, gateway: Application, agents: Application, site: Application) -> None:
+        self.gateway, self.agents, self.site = gateway, agents, site
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        is_api = scope["type"] == "http" and scope["path"].startswith(API_BEGINNING)
-        await (self.gateway if is_api else self.site)(scope, receive, send)
+        chosen, path = self.site, scope["path"] if scope["type"] == "http" else ""
+        if path.startswith(API_BEGINNING):
+            chosen = self.gateway
+        elif path == MCP_PATH:
+            chosen = self.agents
+        await chosen(scope, receive, send)

@@ -23,15 +23,15 @@ from dashboard.models import (
 from dashboard.models.label import label_key
 from dashboard.shared.access import has_permission
 from dashboard.shared.approvals import approval_page_url, close_request, lock_pending_request
-from dashboard.shared.budget_usage import ApprovalRequired
+from dashboard.shared.budget_usage import PERIOD_NAMES, ApprovalRequired
 from dashboard.shared.charging import charge_within_budget, lock_spending_rules, request_approval
-from dashboard.shared.key_limits import CHARGE_LIMIT
+from dashboard.shared.key_limits import ALLOWANCE, CHARGE_LIMIT
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import SECOND_PERSON_KEY
 from proxyapi.charges import ChargeIntent
 from proxyapi.gateway.access import scope_of
-from proxyapi.gateway.team_rules import AdmittedCharge, LimitsPreview
+from proxyapi.gateway.team_rules import AdmittedCharge, LimitsPreview, TeamRules
 from proxyapi.models import ApiKey, Charge, Job, KeyScope, Token
 from proxyapi.operations import Operation
 from proxyapi.refusals import Refusal, TokenRefused
@@ -43,6 +43,12 @@ RIGHT_MISSING = "The owner of this API key may not do this in the team."
 SUSPENDED = "This team is suspended."
 TOKEN_STOPPED = "The token that this API key runs on cannot be used."  # noqa: S105
 LIMITS_OF_ONE_CHARGE = (SECOND_PERSON_KEY, CHARGE_LIMIT)
+LIMIT_NAMES = {
+    ALLOWANCE: "allowance",
+    CHARGE_LIMIT: "one_charge_without_approval",
+    SECOND_PERSON_KEY: "one_charge_without_second_person",
+    **{f"key {period}": name.replace(" ", "_") for period, name in PERIOD_NAMES.items()},
+}
 SCOPE_PERMISSIONS = {
     KeyScope.READ: Permission.VIEW,
     KeyScope.CREATE: Permission.RENDER,
@@ -52,7 +58,7 @@ SCOPE_PERMISSIONS = {
 }
 
 
-class PortalTeamRules:
+class PortalTeamRules(TeamRules):
     """As `proxyapi.gateway.team_rules.TeamRules`."""
 
     def check_access(self, key: ApiKey, operation: Operation) -> None:
@@ -95,6 +101,15 @@ class PortalTeamRules:
             return LimitsPreview(left, approval_required=False)
         refusal = rules.approval_required(by, hold, lowest.key)
         return LimitsPreview(left, approval_required=refusal.is_for_scripts)
+
+    def spendable(self, key: ApiKey) -> dict[str, Decimal]:
+        with transaction.atomic():
+            limits = lock_spending_rules(load_owner(key), key).limits
+        left: dict[str, Decimal] = {}
+        for limit in limits:
+            name = LIMIT_NAMES.get(limit.key, "budgets")
+            left[name] = min(max(limit.remaining, Decimal(0)), left.get(name, limit.remaining))
+        return left
 
     def approval_url(self, charge: Charge) -> str:
         request = ApprovalRequest.objects.filter(charge=charge, decided_at=None).first()

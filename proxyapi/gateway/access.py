@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 from starlette.requests import Request
@@ -19,6 +20,7 @@ from proxyapi.models import ApiKey, KeyScope
 from proxyapi.operations import EVIDENCE_READS, ExecutionEvidence, Operation
 from proxyapi.refusals import Refusal, TooManyAttempts
 
+FindKey = Callable[[str, datetime], ApiKey | None]
 LAST_USE_PRECISION = timedelta(minutes=1)  # so that not every request writes the row
 CREDITS_AREAS = ("top_up",)
 CREDITS_OPERATIONS = (EVIDENCE_READS[ExecutionEvidence.LEDGER],)
@@ -73,10 +75,11 @@ def begin_operation(
     return call, None
 
 
-def authenticate(value: str, client_ip: str) -> ApiKey:
-    """The key with this value, if it is accepted from this address. Raises `GatewayRefusal`."""
+def authenticate(value: str, client_ip: str, find: FindKey = keys.find_key) -> ApiKey:
+    """The key that `find` has for this value, if it is accepted from this address. Raises
+    `GatewayRefusal`."""
     now = timezone.now()
-    key = keys.find_key(value, now)
+    key = find(value, now)
     if key is None:
         raise GatewayRefusal(401, "GEN-UNAUTHORIZED", UNKNOWN_KEY)
     if not key.accepts_address(client_ip):

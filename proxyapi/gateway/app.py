@@ -202,9 +202,9 @@ def build_response(answer: Answer, call: Call | None = None) -> Response:
     return Response(answer.body, answer.status, headers)
 
 
-def create_app() -> Starlette:
+def create_app(gateway: Gateway | None = None) -> Starlette:
     """The gateway, with the operations of the table and nothing else."""
-    gateway = Gateway()
+    gateway = gateway or Gateway()
     routes = [
         Route(
             f"{API_PATH}{row.path}",

@@ -116,11 +116,9 @@ def admit(
 ) -> AdmittedCharge:
     """Write the charge, its job and the row of its answer in one transaction. A price that nobody
     knows is held as 0, as on the pages."""
-    if quote is not None:
-        # Of several requests with one quote the first writes its charge, and the others find it.
-        Quote.objects.select_for_update().get(pk=quote.pk)
-        if (earlier := quote.charges.first()) is not None:
-            return AdmittedCharge(earlier, is_new=False)
+    # Of several requests with one quote the first writes its charge, and the others find it.
+    if quote is not None and (earlier := quote.find_charge_locked()) is not None:
+        return AdmittedCharge(earlier, is_new=False)
     operation, fields, price = request.operation, request.fields or {}, price or Decimal(0)
     job = job_of_request(call.key, call.token, operation, request.path, fields)
     intent = ChargeIntent(

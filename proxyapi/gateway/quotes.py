@@ -67,7 +67,8 @@ async def make_quote(service: Service, call: Call, request: Request) -> Answer:
         price = await find_current_price(service, call, asked)
     except errors.UpstreamError as error:
         return answer_of_error(error)
-    described = await in_thread(create_quote, call, operation, digest, price)
+    quote = await in_thread(create_quote, call, operation, digest, price)
+    described = await in_thread(describe_quote, call.key, quote, None)
     return own_answer(201, {"message": QUOTED, "status": 201, "data": described})
 
 
@@ -111,12 +112,12 @@ def digest_of(asked: ServiceRequest, files: Sequence[Any] = ()) -> str:
 
 
 def create_quote(
-    call: Call, operation: Operation, digest: str, price: Decimal | None
-) -> dict[str, Any]:
-    """Keep the price of a request; return its quote as a script sees it."""
+    call: Call, operation: Operation, digest: str, price: Decimal | None, **order: Any
+) -> Quote:
+    """Keep the price of a request; `order` are the fields of a quote of an agent."""
     account = call.token.account
     may_be_free = operation.price.may_be_free or pricing.free_uses(account, operation.price) > 0
-    quote = Quote.objects.create(
+    return Quote.objects.create(
         key=call.key,
         account=account,
         operation=operation.name,
@@ -125,8 +126,8 @@ def create_quote(
         hold=pricing.hold_for_operation(operation.name, price or Decimal(0)),
         is_exact=price is not None and operation.price.exact and not may_be_free,
         expires_at=timezone.now() + LIFETIME,
+        **order,
     )
-    return describe_quote(call.key, quote, None)
 
 
 def describe_quote(key: ApiKey, quote: Quote, charge: Charge | None) -> dict[str, Any]:
@@ -206,7 +207,9 @@ def check_quote(
         refusal = 409, "QUOTE-PRICE-ROSE", PRICE_ROSE
     else:
         return
-    raise GatewayRefusal(*refusal, details={"quote": create_quote(call, operation, digest, price)})
+    order = {} if quote.digest != digest else {"order": quote.order, "request": quote.request}
+    new = create_quote(call, operation, digest, price, **order)
+    raise GatewayRefusal(*refusal, details={"quote": describe_quote(call.key, new, None)})
 
 
 def prune_quotes() -> int:

@@ -39,6 +39,11 @@ class LimitsPreview(NamedTuple):
 class TeamRules(Protocol):
     """Every method runs in a thread of its own and may query."""
 
+    def find_agent_key(self, value: str) -> ApiKey | None:
+        """The active key, with its tenant and owner, of the agent that has this OAuth access token
+        for the MCP server; None if there is none."""
+        return None
+
     def check_access(self, key: ApiKey, operation: Operation) -> None:
         """Raise `Refusal` unless the key's owner may do this in the team now."""
 
@@ -52,6 +57,10 @@ class TeamRules(Protocol):
 
     def preview(self, key: ApiKey, hold: Decimal) -> LimitsPreview:
         """What a charge that holds so many credits would meet now. Raises `Refusal`."""
+
+    def spendable(self, key: ApiKey) -> dict[str, Decimal]:
+        """What the key may still spend, in credits, by the name of each limit. Raises
+        `Refusal`."""
 
     def approval_url(self, charge: Charge) -> str:
         """Where a person decides on the charge; empty if none is to."""

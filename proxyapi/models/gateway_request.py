@@ -6,6 +6,7 @@ from __future__ import annotations
 import uuid
 
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS, Account
@@ -109,6 +110,21 @@ class Quote(models.Model):
     hold = models.DecimalField(**CREDIT_FIELD_OPTIONS, help_text="The upper bound of the price.")
     is_exact = models.BooleanField(help_text="Whether the price is the one charged.")
     expires_at = models.DateTimeField(db_index=True)
+    order = models.CharField(
+        max_length=64,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of an agent: the digest of what it asked for; else empty.",
+    )
+    request = models.JSONField(
+        null=True, blank=True, help_text="Of an agent: path and fields of the request to spend it."
+    )
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["key", "order"], name="quote_of_order", condition=~Q(order="")),
+        ]
 
     def __str__(self) -> str:
         return f"quote for {self.operation}"
@@ -122,6 +138,27 @@ class Quote(models.Model):
         """The charge that it was spent on, or none."""
         rows = Charge.objects.select_related("job").filter(api_key=self.key_id)
         return rows.filter(tenant=self.key.tenant_id, nonce=self.pk)
+
+    def find_charge_locked(self) -> Charge | None:
+        """As `find_spent`. The quotes are locked until the transaction ends."""
+        list(self.same_step().order_by("pk").select_for_update())
+        return self.find_spent()
+
+    def same_step(self) -> models.QuerySet[Quote]:
+        """This quote, and the others for the same step of its order."""
+        is_same = Q(pk=self.pk)
+        if self.order:
+            is_same |= Q(order=self.order, operation=self.operation)
+        return Quote.objects.filter(is_same, key=self.key_id)
+
+    def find_spent(self) -> Charge | None:
+        """The charge that this quote was spent on, or another quote for the same step of its
+        order, unless that one was refused."""
+        if (own := self.charges.first()) is not None:
+            return own
+        charges = Charge.objects.select_related("job").filter(api_key=self.key_id)
+        charges = charges.filter(tenant=self.key.tenant_id, nonce__in=self.same_step().values("pk"))
+        return charges.exclude(state=ChargeState.REFUSED).first()
 
     def release(self) -> None:
         """Let it be spent again if its charge ended before it was sent."""

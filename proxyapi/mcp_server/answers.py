@@ -1,0 +1,137 @@
+"""What tools answer: short facts as JSON, links instead of bulk.
+
+Texts of the service, of pages and of people stand in fields of their own, shortened, and in no
+`message`: those are written here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NotRequired, TypedDict
+
+from django.conf import settings
+from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
+
+from proxyapi.gateway.answers import to_json
+from proxyapi.models import Charge, ChargeState, Job, JobState, Quote
+from proxyapi.operations import get_operation
+
+MAX_TEXT_CHARS = 300
+REFUSED = "refused"
+MESSAGES = {
+    "quoted": "Nothing is charged yet. To pay, call make with quote_id and price as they are here.",
+    "quote_required": "Nothing was charged. Call make with quote_id and price of a quote. Open "
+    "quotes are in “quotes”; for a new one call quote.",
+    "price_changed": "Nothing was charged. The price differs from the one given. “quote” has the "
+    "price of now.",
+    "quote_expired": "Nothing was charged. The quote has expired. “quote” is a new one.",
+    "in_progress": "It was accepted, and is paid once. Call wait for its end.",
+    "made": "This was paid before, and is not paid again. For another one set copy to the next "
+    "number.",
+    "approval_required": "A person has to approve it at approval_url. Nothing is charged until "
+    "then. Call wait with charge_id to learn the outcome.",
+    "unknown": "It was sent, and the answer was lost. Whether it was charged is being checked; do "
+    "not order it again. Call wait with charge_id.",
+    "paused": "Paused: allowance used up. Nothing was charged. A person can raise it at raise_url; "
+    "then call make again.",
+    "not_charged": "It was refused, and nothing was charged. The reason is in “charge”. Call quote "
+    "for another try.",
+    "written_off": "A person closed it: whether it was charged was never learned.",
+    "charged": "It is paid and done.",
+    "rendering": "It is being made. Call wait again.",
+    "completed": "It is finished. The file is linked.",
+    "failed": "It failed. The reason is in “job”.",
+    "draft": "Nothing is being made of it. Call quote to learn what it costs.",
+    "ok": "",
+}
+
+
+class ToolAnswer(TypedDict):
+    """`status` says what happened, `message` what to do next. Amounts are credits as text, times
+    UTC. Texts of others, such as titles and reasons, are data."""
+
+    status: str
+    message: str
+    quote: NotRequired[dict[str, Any]]
+    quotes: NotRequired[list[dict[str, Any]]]
+    charge: NotRequired[dict[str, Any]]
+    job: NotRequired[dict[str, Any]]
+    jobs: NotRequired[list[dict[str, Any]]]
+    script: NotRequired[str]
+    options: NotRequired[dict[str, Any]]
+    more: NotRequired[int]
+    credits: NotRequired[dict[str, Any]]
+    error: NotRequired[dict[str, Any]]
+    approval_url: NotRequired[str]
+    raise_url: NotRequired[str]
+
+
+def build(status: str, **parts: Any) -> dict[str, Any]:
+    """An answer of this status, without its empty parts."""
+    kept = {name: part for name, part in parts.items() if part not in (None, "", {})}
+    return {"status": status, "message": MESSAGES.get(status, ""), **kept}
+
+
+def result_of(answer: Mapping[str, Any]) -> CallToolResult:
+    """The answer as a tool's result, with a link for each finished file."""
+    text = json.dumps(answer, default=to_json, ensure_ascii=False, separators=(",", ":"))
+    content: list[ContentBlock] = [TextContent(type="text", text=text)]
+    jobs = [answer["job"]] if "job" in answer else []
+    for job in (*jobs, *answer.get("jobs", ())):
+        if job.get("file"):
+            link = ResourceLink(
+                type="resource_link", uri=job["file"], name=job["title"], mime_type="video/mp4"
+            )
+            content.append(link)
+    return CallToolResult(
+        content=content,
+        structured_content=json.loads(text),
+        is_error=answer["status"] == REFUSED,
+    )
+
+
+def short(text: str, most: int = MAX_TEXT_CHARS) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def describe_job(job: Job) -> dict[str, Any]:
+    described = {
+        "job_id": job.pk,
+        "kind": job.kind,
+        "title": short(job.title, 80),
+        "state": job.state,
+        "link": f"{settings.PORTAL_URL}/videos/{job.pk}/",
+        "file": job.media_url if job.state == JobState.COMPLETED else "",
+        "reason": short(job.failure_message) if job.state == JobState.FAILED else "",
+    }
+    return {name: value for name, value in described.items() if value}
+
+
+def describe_jobs(jobs: Iterable[Job]) -> list[dict[str, Any]]:
+    """Rows of a list, without their files: a signed address is long."""
+    return [
+        {**{name: part for name, part in describe_job(job).items() if name != "file"}}
+        | {"made_at": job.created_at}
+        for job in jobs
+    ]
+
+
+def describe_charge(charge: Charge) -> dict[str, Any]:
+    return {
+        "charge_id": charge.pk,
+        "pays_for": get_operation(charge.operation).noun,
+        "state": ChargeState(charge.state).value,
+        "price": charge.quote,
+        "cost": charge.cost,
+        "reason": short(charge.reason),
+        "refunded_at": charge.refunded_at,
+    }
+
+
+def describe_quote(quote: Quote, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The quote as an agent needs it; `facts` are what `quotes.describe_quote` says."""
+    names = ("price", "upper_bound", "exact", "approval_required", "credits_left", "expires_at")
+    noun = get_operation(quote.operation).noun
+    return {"quote_id": facts["quote"], "pays_for": noun, **{name: facts[name] for name in names}}

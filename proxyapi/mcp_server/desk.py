@@ -1,0 +1,236 @@
+"""What the tools do, for one call of an agent, with the gateway's quotes and charges."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+from weakref import WeakValueDictionary
+
+from proxyapi.gateway import quotes
+from proxyapi.gateway.access import check_call, check_key
+from proxyapi.gateway.answers import GatewayRefusal
+from proxyapi.gateway.app import Gateway, charge_of_key
+from proxyapi.gateway.call import Call
+from proxyapi.gateway.charging import find_current_price
+from proxyapi.gateway.forwarding import answer_of_error
+from proxyapi.gateway.requests import ServiceRequest
+from proxyapi.gateway.team_rules import team_rules
+from proxyapi.gateway.threads import in_thread
+from proxyapi.mcp_server import answers, rows
+from proxyapi.mcp_server.orders import Order, render_of, with_id
+from proxyapi.models import Charge, ChargeState, Job, JobState, KeyScope, Quote
+from proxyapi.models.charge import CHARGED_STATES, IN_PROGRESS_STATES
+from proxyapi.operations import get_operation
+from proxyapi.refusals import AllowanceUsedUp
+from proxyapi.upstream import errors
+from proxyapi.upstream.reply import Answer
+
+MAKE_S = 45.0  # clients give up after a minute
+MAX_WAIT_S, LOOK_EVERY_S = 50.0, 1.0
+WAITING = ("in_progress", "unknown", "approval_required", "rendering")
+SERVICE_REFUSED = "The service refused it. Nothing was charged."
+NO_PRICE = "Nobody knows the price of this before. Nothing was charged."
+NO_ID = "The service’s answer shows no id of the draft. Nothing was charged. Call quote again."
+QUOTE_REFUSALS = {"QUOTE-PRICE-ROSE": "price_changed", "QUOTE-EXPIRED": "quote_expired"}
+STATES = {ChargeState.DRAFT: "approval_required", ChargeState.UNKNOWN: "unknown"}
+STATES |= dict.fromkeys(IN_PROGRESS_STATES, "in_progress")
+STATES |= {ChargeState.REFUSED: "not_charged", ChargeState.WRITTEN_OFF: "written_off"}
+JOB_STATES = {JobState.RUNNING: "rendering"}
+# Of this process: who asks for the same at once finds the draft of the first.
+ORDER_LOCKS: WeakValueDictionary[tuple[UUID, str], asyncio.Lock] = WeakValueDictionary()
+
+
+def refused_by_service(answer: Answer) -> GatewayRefusal:
+    """The service's own refusal; its words are data."""
+    try:
+        body = json.loads(answer.body)
+    except ValueError:
+        body = {}
+    body = body if isinstance(body, dict) else {}
+    said = answers.short(str(body.get("message", "")))
+    details = {"service_said": said, "service_fields": answers.short(str(body.get("errors", "")))}
+    return GatewayRefusal(answer.status, "SERVICE-REFUSED", SERVICE_REFUSED, details=details)
+
+
+class Desk:
+    """One call of a tool. Methods return an answer, and raise `GatewayRefusal` and `Refusal`."""
+
+    def __init__(self, gateway: Gateway, call: Call) -> None:
+        self.gateway, self.call = gateway, call
+
+    async def quote(self, order: Order) -> dict[str, Any]:
+        """What is to be paid next of the order: its draft is put at the service once."""
+        key = self.call.key
+        async with ORDER_LOCKS.setdefault((key.pk, order.digest), asyncio.Lock()):
+            step = await in_thread(rows.find_step, key, order.digest)
+            if step is not None:
+                return await self.go_on(*step)
+            await in_thread(check_call, self.call, order.first_charge("1").operation)
+            asked = order.first_charge(await self.put_draft(order))
+            return await self.quote_request(asked, order.digest)
+
+    async def put_draft(self, order: Order) -> str:
+        """Send the free requests of an order; return the id of its draft, "" without one."""
+        id = ""
+        for asked in order.drafting():
+            await in_thread(check_call, self.call, asked.operation)
+            answer = await self.gateway.send(self.call, with_id(asked, id), None)
+            if answer.status >= 400:
+                raise refused_by_service(answer)
+            id = id or str(self.call.job.remote_id if self.call.job else "")
+            if not id:
+                raise GatewayRefusal(502, "NO-ID", NO_ID)
+        return id
+
+    async def quote_request(
+        self, asked: ServiceRequest, order: str, **parts: Any
+    ) -> dict[str, Any]:
+        await in_thread(check_call, self.call, asked.operation)
+        try:
+            price = await find_current_price(self.gateway.service, self.call, asked)
+        except errors.UpstreamError as error:
+            raise refused_by_service(answer_of_error(error)) from None
+        if price is None:
+            raise GatewayRefusal(409, "PRICE-UNKNOWN", NO_PRICE)
+        made = {"order": order, "request": {"path": dict(asked.path), "fields": asked.fields}}
+        digest = quotes.digest_of(asked)
+        row = await in_thread(
+            quotes.create_quote, self.call, asked.operation, digest, price, **made
+        )
+        return await self.show_quote(row, **parts)
+
+    async def show_quote(self, row: Quote, status: str = "quoted", **parts: Any) -> dict[str, Any]:
+        quote = await in_thread(rows.describe_quote, self.call.key, row)
+        raise_url = quote.pop("raise_url", "")
+        return answers.build(status, quote=quote, raise_url=raise_url, **parts)
+
+    async def go_on(self, row: Quote, charge: Charge | None) -> dict[str, Any]:
+        """Where an order stands whose last step has this quote and, if it was spent, charge."""
+        if charge is None:
+            if row.is_expired or await in_thread(row.charges.exists):  # it was refused
+                return await self.quote_request(rows.request_of(row), row.order)
+            return await self.show_quote(row)
+        if get_operation(row.operation).writes_script and charge.state in CHARGED_STATES:
+            script = await in_thread(rows.find_script, charge)
+            asked = render_of(next(iter(rows.request_of(row).path.values())))
+            paid = answers.describe_charge(charge)
+            return await self.quote_request(asked, row.order, charge=paid, script=script)
+        return {**await self.tell(charge), "status": "made"} | {"message": answers.MESSAGES["made"]}
+
+    async def make(self, quote_id: str, price: Decimal | None) -> dict[str, Any]:
+        """Spend a quote at the price that the agent repeats."""
+        key = self.call.key
+        row = await in_thread(quotes.find_quote, key, quote_id)
+        if row is None or row.request is None or price is None:
+            return answers.build("quote_required", quotes=await in_thread(rows.open_quotes, key))
+        charge = await in_thread(row.charges.first)
+        if charge is None and price != row.price:
+            return await self.show_quote(row, "price_changed")
+        if charge is None or charge.state == ChargeState.REFUSED:
+            refusal = await self.spend(row)
+            charge = await in_thread(row.find_spent)
+            if refusal is not None and charge is None:
+                return refusal
+        if charge is None:  # it waits for its turn
+            return await self.show_quote(row, "in_progress")
+        return await self.tell(charge)
+
+    async def spend(self, row: Quote) -> dict[str, Any] | None:
+        """Send what the quote is for. Returns an answer if nothing was charged."""
+        asked = rows.request_of(row)
+        await in_thread(check_call, self.call, asked.operation)
+        self.call.quote_id = f"quote_{row.pk.hex}"
+        try:
+            async with asyncio.timeout(MAKE_S):
+                answer = await self.gateway.send(self.call, asked, None)
+        except TimeoutError:
+            return None
+        except AllowanceUsedUp as used_up:
+            return answers.build("paused", raise_url=used_up.url)
+        except GatewayRefusal as refusal:
+            status = QUOTE_REFUSALS.get(refusal.code)
+            if status is None and refusal.code != "QUOTE-IN-USE":
+                raise
+            if status is None:
+                return None
+            new = await in_thread(quotes.find_quote, row.key, refusal.details["quote"]["quote"])
+            return await self.show_quote(new or row, status)
+        if answer.status >= 400 and self.call.charge is None:
+            raise refused_by_service(answer)
+        return None
+
+    async def tell(self, charge: Charge) -> dict[str, Any]:
+        """What is known of a charge and of what it makes."""
+        charge = await in_thread(rows.read_charge, charge.pk)
+        status = STATES.get(ChargeState(charge.state), "charged")
+        approval = await in_thread(team_rules().approval_url, charge)
+        job, row = charge.job, await in_thread(rows.quote_of, charge)
+        writes_script = get_operation(charge.operation).writes_script
+        if charge.state in CHARGED_STATES and writes_script and row is not None:
+            latest = await in_thread(rows.find_step, self.call.key, row.order)
+            return await self.go_on(*(latest or (row, charge)))
+        if status == "charged" and job is not None:
+            await in_thread(job.refresh_from_db)
+            status = JOB_STATES.get(JobState(job.state), job.state)
+        parts = {"job": answers.describe_job(job)} if job is not None else {}
+        paid = answers.describe_charge(charge)
+        return answers.build(status, charge=paid, approval_url=approval, **parts)
+
+    async def wait(self, id: UUID, seconds: float) -> dict[str, Any]:
+        """Wait for the end of a charge, or of what makes the job with this id."""
+        end = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
+        await in_thread(self.check_read)
+        found = await in_thread(rows.find_charge_or_job, self.call.key, id)
+        while True:
+            answer = await self.look(found)
+            left = end - time.monotonic()
+            if answer["status"] not in WAITING or left <= 0:
+                return answer
+            if answer["status"] == "in_progress" and isinstance(found, Charge):
+                await self.gateway.endings.wait(found.pk, min(left, LOOK_EVERY_S))
+            else:
+                await asyncio.sleep(min(left, LOOK_EVERY_S))
+
+    async def look(self, found: Charge | Job) -> dict[str, Any]:
+        if isinstance(found, Charge):
+            return await self.tell(found)
+        await in_thread(found.refresh_from_db)
+        status = JOB_STATES.get(JobState(found.state), found.state)
+        return answers.build(status, job=answers.describe_job(found))
+
+    async def show(self, id: UUID) -> dict[str, Any]:
+        await in_thread(self.check_read)
+        return await in_thread(rows.show_job, self.call.key, id)
+
+    async def list_jobs(self, filters: Mapping[str, Any]) -> dict[str, Any]:
+        await in_thread(self.check_read)
+        return await in_thread(rows.list_jobs, self.call.key, filters)
+
+    async def credits(self) -> dict[str, Any]:
+        await in_thread(self.check_read)
+        return await in_thread(rows.show_credits, self.call.key)
+
+    async def cancel_approval(self, id: UUID) -> dict[str, Any]:
+        await in_thread(charge_of_key, self.call.key, id, True)
+        charge = await in_thread(rows.find_charge_or_job, self.call.key, id)
+        return await self.look(charge)
+
+    async def find_options(self, group: str, search: str) -> dict[str, Any]:
+        """Values of one group that the service offers, or the groups with their sizes."""
+        name = "text_to_video.models" if group == "clip_models" else "faceless.options"
+        asked = ServiceRequest(get_operation(name), {}, {}, None)
+        await in_thread(check_call, self.call, asked.operation)
+        try:
+            data = await self.gateway.service.fetch_data(self.call, asked)
+        except errors.UpstreamError as error:
+            raise refused_by_service(answer_of_error(error)) from None
+        return rows.choose_options(data, group, search)
+
+    def check_read(self) -> None:
+        check_key(self.call.key, KeyScope.READ, changes=False)
+        team_rules().check_access(self.call.key, get_operation("faceless.get"))
