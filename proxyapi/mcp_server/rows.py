@@ -140,7 +140,7 @@ def choose_options(data: Any, group: str, search: str) -> dict[str, Any]:
     if group not in groups:
         raise GatewayRefusal(404, "GEN-NOT-FOUND", UNKNOWN_GROUP)
     items = [as_mapping(item) for item in groups[group]]
-    found = [item for item in items if search.casefold() in json.dumps(item).casefold()]
+    found = [item for item in items if search.casefold() in str(item).casefold()]
     shown = found if group == "clip_models" else [short_option(item) for item in found]
     limit = 6 if group == "clip_models" else MAX_OPTIONS
     more = max(0, len(found) - limit) or None

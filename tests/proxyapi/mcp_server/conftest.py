@@ -85,6 +85,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sandbox
         made = SandboxClient(tmp_path, runner, db=None)
         made.world.clock.set_mode("frozen", now=FROZEN_START)
         made.reset("paid")
+        made.set(rate_limit=900)
         use_sandbox(made, monkeypatch)
         yield made
 
