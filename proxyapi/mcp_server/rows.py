@@ -113,7 +113,7 @@ def list_jobs(key: ApiKey, filters: Mapping[str, Any]) -> dict[str, Any]:
     if filters["search"]:
         rows = rows.filter(title__icontains=filters["search"])
     start = filters["offset"]
-    found = list(rows.order_by("-created_at", "pk")[start : start + MAX_ROWS + 1])
+    found = list(rows.order_by("-created_at", "-id")[start : start + MAX_ROWS + 1])
     more = start + MAX_ROWS if len(found) > MAX_ROWS else None
     return answers.build("ok", jobs=answers.describe_jobs(found[:MAX_ROWS]), more=more)
 

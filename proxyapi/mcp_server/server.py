@@ -70,7 +70,7 @@ Group = Annotated[
         "durations and formats). Empty: the names of all groups."
     ),
 ]
-Kind = Literal["video", "clip", "storyboard"]
+Kind = Annotated[Literal["video", "clip", "storyboard"], Field(description="What is made.")]
 Script = Annotated[str, text("Video: the words that are spoken.", SCRIPT_CHARS)]
 Topic = Annotated[
     str, text("Video: have a script written of this. Two charges: script, then render.", 500)
@@ -109,7 +109,7 @@ Price = Annotated[str | float, Field(description="The price of the quote, repeat
 Id = Annotated[UUID, Field(description="A charge_id or a job_id.")]
 JobId = Annotated[UUID, Field(description="A job_id.")]
 ChargeId = Annotated[UUID, Field(description="A charge_id.")]
-WaitSeconds = Annotated[float, Field(ge=0, le=50)]
+WaitSeconds = Annotated[float, Field(ge=0, le=50, description="At most.")]
 State = Annotated[
     Literal["", "draft", "running", "completed", "failed"], Field(description="Empty for any.")
 ]

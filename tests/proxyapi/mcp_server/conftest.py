@@ -38,8 +38,11 @@ FILM = {"kind": "video", "script": "The sea is salty, and for long was not.", "s
 class Agent:
     """A key of a member in an MCP client. `mode` is the generation of the protocol."""
 
-    def __init__(self, app: Any, loop: asyncio.Runner, key: ApiKey, value: str) -> None:
+    def __init__(
+        self, app: Any, loop: asyncio.Runner, key: ApiKey, value: str, token: Token
+    ) -> None:
         self.app, self.loop, self.key, self.value = app, loop, key, value
+        self.token = token
         self.mode = "auto"
 
     @asynccontextmanager
@@ -109,7 +112,7 @@ def make_agent(worker: Worker, priya: Membership, token: Token) -> Iterator[Call
         def make(**fields: Any) -> Agent:
             owner, scopes = fields.pop("owner", priya), fields.pop("scopes", tuple(KeyScope))
             made = keys.create_key(owner.team.tenant, owner.user_id, "Claude", scopes, **fields)
-            return Agent(app, loop, made.key, made.value)
+            return Agent(app, loop, made.key, made.value, token)
 
         yield make
 
