@@ -22,6 +22,8 @@ STATED_LICENCES = {
     "colorama": "BSD-3-Clause",  # for Windows
     "av": "BSD-3-Clause; holds x264 and x265: GPL-2.0-or-later",
     "espeakng-loader": "holds espeak-ng: GPL-3.0-or-later",
+    "httpx2-jsfetch": "BSD-3-Clause",  # for browsers
+    "pywin32": "PSF-2.0",  # for Windows
     "tzdata": "Apache-2.0",  # for Windows
 }
 COPYLEFT = re.compile(r"\bA?GPL|\bGNU (?:Affero )?General\b")  # LGPL and "Lesser" are not meant
