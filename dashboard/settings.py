@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "django.forms",
     "allauth",
     "allauth.account",
+    "allauth.idp.oidc",
     "allauth.mfa",
     "allauth.usersessions",
     "csp",
@@ -207,6 +208,15 @@ EMAIL_CHANGE_TIMEOUT = 24 * 3600  # seconds that the link to a new address is va
 PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
 # The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)
+
+# Agents: OAuth for programs that members connect ------------------------------------------------
+IDP_OIDC_ADAPTER = "dashboard.agents.adapter.AgentProviderAdapter"
+IDP_OIDC_AUTH_METHODS = ["none"]  # public clients with PKCE alone
+IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600  # seconds
+IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 90 * 24 * 3600
+# Programs that have no document at an address of their own register themselves.
+IDP_OIDC_DCR_ENABLED = env.bool("AGENT_REGISTRATION", default=False)
+IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
 
 # Alerts ------------------------------------------------------------------------------------------
 try:

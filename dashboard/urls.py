@@ -32,6 +32,7 @@ AREAS = (
         "security",
         "tokens",
         "api_keys",
+        "agents",
         "api_requests",
         "audit",
     ),

@@ -84,7 +84,7 @@ def create_api_key(
 
 
 def check_name_is_free(by: Membership, name: str) -> None:
-    own = active_keys(by).filter(owner=by.user_id)
+    own = active_keys(by).filter(owner=by.user_id, client_id="")
     if own.filter(name=name).exists():
         raise Refusal(NAME_TAKEN, field="name")
 
@@ -161,7 +161,8 @@ def pause_key(*, by: Membership, key: ApiKey) -> int:
     key.paused_at = timezone.now()
     key.save(update_fields=["paused_at"])
     cancelled = pending_rights.cancel_key_charges(key, "paused")
-    record_audit_event(by, AuditAction.API_KEY_PAUSE, key.pk, cancelled=cancelled)
+    action = AuditAction.AGENT_PAUSE if key.client_id else AuditAction.API_KEY_PAUSE
+    record_audit_event(by, action, key.pk, cancelled=cancelled)
     publish_change(key)
     return cancelled
 
@@ -172,7 +173,8 @@ def resume_key(*, by: Membership, key: ApiKey) -> None:
     if key.paused_at is not None:
         key.paused_at = None
         key.save(update_fields=["paused_at"])
-        record_audit_event(by, AuditAction.API_KEY_RESUME, key.pk)
+        action = AuditAction.AGENT_RESUME if key.client_id else AuditAction.API_KEY_RESUME
+        record_audit_event(by, action, key.pk)
         publish_change(key)
 
 

@@ -172,23 +172,24 @@ def build_limits(key: ApiKey, sums: Mapping[str, Decimal]) -> list[dict[str, Any
             continue
         spent = sums.get(f"{period}_spent", Decimal(0))
         held = sums.get(f"{period}_held", Decimal(0))
-        share = (spent + held) / limit if limit else Decimal(0)
-        width = Decimal(100) / max(limit, spent + held, Decimal(1))
-        limits.append(
-            {
-                "limit": limit,
-                "spent": spent,
-                "held": held,
-                "words": words,
-                "share": share,
-                "state": "failed" if share >= 1 else "late" if share >= ALERT_SHARE else "",
-                "spent_width": f"{spent * width:.2f}%",
-                "held_width": f"{held * width:.2f}%",
-                "sentence": f"{credits(spent)} spent and {credits(held)} held of {credits(limit)} "
-                f"{words}",
-            }
-        )
+        limits.append(build_limit(limit, spent, held, words))
     return limits
+
+
+def build_limit(limit: Decimal, spent: Decimal, held: Decimal, words: str) -> dict[str, Any]:
+    share = (spent + held) / limit if limit else Decimal(0)
+    width = Decimal(100) / max(limit, spent + held, Decimal(1))
+    return {
+        "limit": limit,
+        "spent": spent,
+        "held": held,
+        "words": words,
+        "share": share,
+        "state": "failed" if share >= 1 else "late" if share >= ALERT_SHARE else "",
+        "spent_width": f"{spent * width:.2f}%",
+        "held_width": f"{held * width:.2f}%",
+        "sentence": f"{credits(spent)} spent and {credits(held)} held of {credits(limit)} {words}",
+    }
 
 
 def build_key_state(

@@ -13,6 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
 
+from dashboard.api_keys.agent_tokens import find_agent_by_token
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
@@ -138,6 +139,9 @@ class PortalTeamRules(TeamRules):
             if member is not None and has_permission(member, Permission.VIEW):
                 readers[key.pk] = has_permission(member, Permission.MANAGE_MONEY)
         return readers
+
+    def find_agent_key(self, value: str) -> ApiKey | None:
+        return find_agent_by_token(value)
 
     def client_ip(self, scope: Mapping[str, Any]) -> str:
         request = HttpRequest()

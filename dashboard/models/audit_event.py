@@ -41,6 +41,12 @@ class AuditAction(models.TextChoices):
     ACCOUNT_ARCHIVE = "account.archive"
     ACCOUNT_PRICE = "account.price"
     ACCOUNT_RESTORE = "account.restore"
+    AGENT_CONNECT = "agent.connect"
+    AGENT_CREDITS = "agent.credits"
+    AGENT_END = "agent.end"
+    AGENT_PAUSE = "agent.pause"
+    AGENT_RESUME = "agent.resume"
+    AGENT_TOKEN_REPLAY = "agent.token_replay"  # noqa: S105
     ALERT_RESEND = "alert.resend"
     ALERT_RULE_ADD = "alert_rule.add"
     ALERT_RULE_CHANGE = "alert_rule.change"

@@ -23,6 +23,9 @@ COMMAND_PREFIX = "manage.py "
 MONEY_AUDIT_ACTIONS = frozenset(
     {
         AuditAction.ACCOUNT_PRICE,
+        AuditAction.AGENT_CREDITS,
+        AuditAction.AGENT_PAUSE,
+        AuditAction.AGENT_RESUME,
         AuditAction.ALERT_RULE_ADD,
         AuditAction.ALERT_RULE_CHANGE,
         AuditAction.API_KEY_LIMITS,

@@ -30,8 +30,8 @@ from proxyapi.models import ApiKey, Charge, ChargeState
 
 REQUESTER_LOWERED = "{name} may no longer create videos. Nothing was sent."
 LOWERED_BEFORE_SENDING = "{name} may no longer create videos. Nothing was charged."
-KEY_REVOKED = "The API key “{name}” was revoked before it was decided. Nothing was sent."
-KEY_STOPPED = "The API key “{name}” was {verb} before it was sent. Nothing was charged."
+KEY_REVOKED = "The {noun} “{name}” was ended before it was decided. Nothing was sent."
+KEY_STOPPED = "The {noun} “{name}” was {verb} before it was sent. Nothing was charged."
 
 
 def end_what_role_allowed(member: Membership, actor: AuditActor) -> None:
@@ -121,7 +121,7 @@ def revoke_key(by: Membership, key: ApiKey, reason: str = "") -> bool:
     if not gateway_keys.revoke_keys([key], timezone.now()):
         return False
     actor = person_actor(by)
-    withdraw_requests(by, requests, actor, KEY_REVOKED.format(name=key.name))
+    withdraw_requests(by, requests, actor, KEY_REVOKED.format(noun=key.noun, name=key.name))
     cancel_key_charges(key, "revoked")
     record_key_end(actor, key, reason)
     return True
@@ -129,7 +129,7 @@ def revoke_key(by: Membership, key: ApiKey, reason: str = "") -> bool:
 
 def cancel_key_charges(key: ApiKey, verb: str) -> int:
     charges = Charge.objects.filter(tenant=key.tenant_id, api_key=key)
-    return cancel_held_charges(charges, KEY_STOPPED.format(name=key.name, verb=verb))
+    return cancel_held_charges(charges, KEY_STOPPED.format(noun=key.noun, name=key.name, verb=verb))
 
 
 def revoke_member_keys(member: Membership, actor: AuditActor) -> int:
@@ -148,5 +148,6 @@ def revoke_member_keys(member: Membership, actor: AuditActor) -> int:
 def record_key_end(actor: AuditActor, key: ApiKey, reason: str = "") -> None:
     before = {"name": key.name, "owner": str(key.owner)}
     after = {"reason": reason} if reason else {}
-    record_audit_event(actor, AuditAction.API_KEY_REVOKE, key.pk, before=before, after=after)
+    action = AuditAction.AGENT_END if key.client_id else AuditAction.API_KEY_REVOKE
+    record_audit_event(actor, action, key.pk, before=before, after=after)
     publish_event(key.tenant_id, EventType.TOKEN, key.pk)

@@ -39,11 +39,6 @@ class LimitsPreview(NamedTuple):
 class TeamRules(Protocol):
     """Every method runs in a thread of its own and may query."""
 
-    def find_agent_key(self, value: str) -> ApiKey | None:
-        """The active key, with its tenant and owner, of the agent that has this OAuth access token
-        for the MCP server; None if there is none."""
-        return None
-
     def check_access(self, key: ApiKey, operation: Operation) -> None:
         """Raise `Refusal` unless the key's owner may do this in the team now."""
 
@@ -71,6 +66,10 @@ class TeamRules(Protocol):
     def find_event_readers(self, keys: Collection[ApiKey]) -> dict[UUID, bool]:
         """Of these the ids of the keys whose owner may read events now: those of the whole team if
         True, else what the owner and their keys did."""
+
+    def find_agent_key(self, value: str) -> ApiKey | None:
+        """The active key of the agent that has this OAuth access token, with its tenant and owner;
+        None if the token is unknown, has expired or is for another address."""
 
     def client_ip(self, scope: Mapping[str, Any]) -> str:
         """The address of the client of an ASGI request, behind the proxies that are trusted; empty

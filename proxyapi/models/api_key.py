@@ -119,6 +119,11 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"key {self.name} …{self.last_four}"
 
+    @property
+    def noun(self) -> str:
+        """What people call it."""
+        return "agent" if self.client_id else "API key"
+
     def has_scope(self, scope: KeyScope) -> bool:
         return scope in self.scopes
 

@@ -7,6 +7,12 @@ from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
 
 ACTION_TITLES: dict[str, str] = {
     A.ACCESS_REFUSE: "Attempt refused",
+    A.AGENT_CONNECT: "Connected an agent",
+    A.AGENT_CREDITS: "Raised the allowance of an agent",
+    A.AGENT_END: "Ended an agent",
+    A.AGENT_PAUSE: "Paused an agent",
+    A.AGENT_RESUME: "Resumed an agent",
+    A.AGENT_TOKEN_REPLAY: "A used code or token of an agent came again: its tokens ended",
     A.ALERT_RESEND: "Sent an alert again",
     A.ALERT_RULE_ADD: "Added an alert rule",
     A.ALERT_RULE_CHANGE: "Changed an alert rule",
@@ -182,6 +188,9 @@ ACTIONS_BY_GROUP: dict[str, frozenset[str]] = {
         {
             A.ACCOUNT_ARCHIVE,
             A.ACCOUNT_RESTORE,
+            A.AGENT_CONNECT,
+            A.AGENT_END,
+            A.AGENT_TOKEN_REPLAY,
             A.API_KEY_CHANGE,
             A.API_KEY_CREATE,
             A.API_KEY_REVOKE,

@@ -39,17 +39,20 @@ def sees_api_keys(member: Membership) -> bool:
     return sees_all_keys(member) or has_permission(member, Permission.RENDER)
 
 
-def visible_keys(member: Membership) -> QuerySet[ApiKey]:
-    """Return the keys of the team, or the member's own. Raises `Http404` for a role without."""
+def visible_keys(member: Membership, *, agents: bool = False) -> QuerySet[ApiKey]:
+    """Return the keys of the team, or the member's own; those of scripts or those of agents. Raises
+    `Http404` for a role without."""
     if not sees_api_keys(member):
         raise Http404(NO_SUCH_KEY)
     keys = ApiKey.objects.filter(tenant=member.team.tenant_id)
+    keys = keys.exclude(client_id="") if agents else keys.filter(client_id="")
     return keys if sees_all_keys(member) else keys.filter(owner=member.user_id)
 
 
 def key_rights(member: Membership, key: ApiKey) -> frozenset[KeyRight]:
     """Return what the member may do with a key that they see."""
-    if key.owner_id == member.user_id and has_permission(member, Permission.RENDER):
+    may_own = has_permission(member, Permission.RENDER) or bool(key.client_id)
+    if key.owner_id == member.user_id and may_own:
         return frozenset(KeyRight)
     rights: set[KeyRight] = set()
     if has_permission(member, Permission.OPERATE):
@@ -59,9 +62,13 @@ def key_rights(member: Membership, key: ApiKey) -> frozenset[KeyRight]:
     return frozenset(rights)
 
 
-def fetch_api_key(request: TeamRequest, key_id: UUID, *rights: KeyRight) -> ApiKey:
-    """Return a key with which the reader may do one of these."""
-    keys = visible_keys(request.membership).select_related("owner", "tenant", "token__account")
+def fetch_api_key(
+    request: TeamRequest, key_id: UUID, *rights: KeyRight, agents: bool = False
+) -> ApiKey:
+    """Return a key with which the reader may do one of these: of a script, or of an agent."""
+    keys = visible_keys(request.membership, agents=agents).select_related(
+        "owner", "tenant", "token__account"
+    )
     key = keys.filter(pk=key_id).first()
     if key is None or not key_rights(request.membership, key) & set(rights):
         raise Http404(NO_SUCH_KEY)

@@ -1,0 +1,126 @@
+"""Connect an agent and raise its credits. It is paused and ended like an API key."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q, Sum
+from django.utils import timezone
+
+from dashboard.agents.scopes import grantable_scopes
+from dashboard.api_keys.actions import lock_key, publish_change
+from dashboard.api_keys.agent_tokens import end_tokens
+from dashboard.models import AuditAction, AuditActorKind, Membership, Team
+from dashboard.shared.access import KeyRight, sees_api_keys
+from dashboard.shared.audit_log import AuditActor, record_audit_event
+from dashboard.shared.budget_usage import PeriodBounds, counted_charges
+from proxyapi.models import ApiKey, KeyScope
+from proxyapi.models.account import amount_text, quantize_credits
+from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
+from proxyapi.refusals import Refusal, StaleData
+
+NO_RIGHT = "Your role cannot connect agents."
+SCOPE_REFUSED = "Your role cannot give this right: {scopes}."
+RAISED_MEANWHILE = (
+    "Its allowance was changed meanwhile; it is {credits} cr now. Nothing was added. Press "
+    "again to add to that."
+)
+HAS_EXPIRED = "This agent has expired. Connect it again from its program."
+
+
+@transaction.atomic
+def connect_agent(
+    *,
+    by: Membership,
+    client_id: str,
+    name: str,
+    scopes: Collection[KeyScope],
+    credits: Decimal,
+    expires_at: datetime,
+    charge_limit: Decimal | None,
+    job_label: str,
+) -> ApiKey:
+    """Give the OAuth client these rights in the name of the member and return its agent: the active
+    one of this member and team with new settings, else a new one. `credits` may be spent from now
+    on; what it spent before is added to its allowance. Raises `Refusal`."""
+    check_scopes(by, scopes)
+    # Two presses at once must not connect two agents.
+    Team.objects.select_for_update(no_key=True).get(pk=by.team_id)
+    active = ApiKey.objects.active(timezone.now()).select_for_update(no_key=True)
+    agent = active.filter(
+        tenant=by.team.tenant_id, owner=by.user_id, client_id=client_id
+    ).first() or ApiKey(
+        tenant=by.team.tenant,
+        owner=by.user,
+        client_id=client_id,
+        digest=secrets.token_hex(32),  # of no value: the client has tokens
+        last_four="",
+    )
+    used = [] if agent._state.adding else sum_credits(by.team, [agent]).get(agent.pk, ())
+    agent.name, agent.scopes = name[:60], sorted(scopes)
+    agent.allowance, agent.charge_limit = sum(used, credits), charge_limit
+    agent.expires_at, agent.job_label, agent.paused_at = expires_at, job_label, None
+    agent.save()
+    after = {"name": agent.name, "client": client_id, "scopes": agent.scopes}
+    after |= {"credits": amount_text(credits), "until": expires_at}
+    after |= {"most_for_one": amount_text(charge_limit)} if charge_limit is not None else {}
+    record_audit_event(by, AuditAction.AGENT_CONNECT, agent.pk, after=after)
+    publish_change(agent)
+    return agent
+
+
+def check_scopes(by: Membership, scopes: Collection[KeyScope]) -> None:
+    if not sees_api_keys(by):
+        raise Refusal(NO_RIGHT)
+    if refused := sorted(set(scopes) - set(grantable_scopes(by))):
+        raise Refusal(SCOPE_REFUSED.format(scopes=", ".join(refused)), field="scopes")
+
+
+def sum_credits(team: Team, agents: Collection[ApiKey]) -> dict[Any, tuple[Decimal, Decimal]]:
+    """The credits that each agent spent and holds since it was connected. One query."""
+    now = timezone.now()
+    start = min((agent.created_at for agent in agents), default=now)
+    charges = counted_charges(team, PeriodBounds(start, now + timedelta(days=1)))
+    rows = charges.filter(api_key__in=[agent.pk for agent in agents]).values("api_key")
+    sums = rows.annotate(
+        spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
+        held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),
+    )
+    return {
+        row["api_key"]: (quantize_credits(row["spent"]), quantize_credits(row["held"]))
+        for row in sums
+    }
+
+
+@transaction.atomic
+def raise_credits(*, by: Membership, agent: ApiKey, amount: Decimal, drawn: str) -> ApiKey:
+    """Let the agent spend so many credits more. Raises `StaleData` if its allowance is no longer
+    `drawn`, so that two presses add once."""
+    agent = lock_key(by, agent, KeyRight.EDIT)
+    before = agent.allowance or Decimal(0)
+    if agent.expires_at is not None and agent.expires_at <= timezone.now():
+        raise Refusal(HAS_EXPIRED)
+    if amount_text(before) != drawn:
+        raise StaleData(RAISED_MEANWHILE.format(credits=amount_text(before)))
+    agent.allowance = before + amount
+    agent.save(update_fields=["allowance"])
+    record_audit_event(
+        *(by, AuditAction.AGENT_CREDITS, agent.pk),
+        before={"allowance": amount_text(before)},
+        after={"allowance": amount_text(agent.allowance)},
+    )
+    publish_change(agent)
+    return agent
+
+
+def end_tokens_of_replay(agent: ApiKey, what: str) -> None:
+    """A code or a refresh token of the agent came twice, so somebody else may have it."""
+    count = end_tokens(agent)
+    team = Team.objects.get(tenant=agent.tenant_id)
+    actor = AuditActor(team, AuditActorKind.API_KEY, str(agent.pk), agent.name)
+    record_audit_event(actor, AuditAction.AGENT_TOKEN_REPLAY, agent.pk, what=what, tokens=count)

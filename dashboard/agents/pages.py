@@ -1,0 +1,81 @@
+"""The agents of a team as a reader sees them: what they spent, what is left, their state."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.utils import timezone
+
+from dashboard.agents.actions import sum_credits
+from dashboard.agents.documents import is_document_address
+from dashboard.api_keys.agent_tokens import agent_resource
+from dashboard.api_keys.pages import build_limit
+from dashboard.models import Membership
+from dashboard.shared.access import KeyRight, has_permission, key_rights, visible_keys
+from dashboard.shared.formatting import clock, day
+from dashboard.shared.roles import Permission
+from proxyapi.models import ApiKey, KeyScope
+
+MAX_AGENTS, MAX_ENDED_SHOWN = 200, 20
+EXPIRES_SOON = timedelta(days=1)
+
+
+def load_agents_page(reader: Membership) -> dict[str, Any]:
+    """Return the active agents by name, and `ended`: ended and expired ones, the newest first. Four
+    queries at most."""
+    now = timezone.now()
+    agents = visible_keys(reader, agents=True).select_related("owner").order_by("name", "pk")
+    active = list(agents.active(now)[:MAX_AGENTS])  # type: ignore[attr-defined]
+    ids = [agent.pk for agent in active]
+    ended = list(agents.exclude(pk__in=ids).order_by("-created_at")[:MAX_ENDED_SHOWN])
+    sums = sum_credits(reader.team, [*active, *ended]) if active or ended else {}
+    zero = (Decimal(0), Decimal(0))
+    return {
+        "rows": [build_row(reader, agent, *sums.get(agent.pk, zero), now) for agent in active],
+        "ended": [build_row(reader, agent, *sums.get(agent.pk, zero), now) for agent in ended],
+        "server_url": agent_resource(),
+        "may_render": has_permission(reader, Permission.RENDER),
+    }
+
+
+def build_row(
+    reader: Membership, agent: ApiKey, spent: Decimal, held: Decimal, now: datetime
+) -> dict[str, Any]:
+    rights = key_rights(reader, agent)
+    allowance = agent.allowance or Decimal(0)
+    left = max(allowance - spent - held, Decimal(0))
+    is_document = is_document_address(agent.client_id)
+    return {
+        "agent": agent,
+        "host": urlsplit(agent.client_id).netloc if is_document else "registered itself",
+        "is_mine": agent.owner_id == reader.user_id,
+        "scopes": [scope for scope in KeyScope.values if scope in agent.scopes],
+        "spends": agent.has_scope(KeyScope.RENDER),
+        "limit": build_limit(allowance, spent, held, "in all"),
+        "left": left,
+        "state": build_state(agent, left, now),
+        "may_raise": KeyRight.EDIT in rights,
+        "may_pause": KeyRight.PAUSE in rights,
+        "may_end": KeyRight.REVOKE in rights,
+    }
+
+
+def build_state(agent: ApiKey, left: Decimal, now: datetime) -> dict[str, str]:
+    """What stops the agent comes first."""
+    until = f"until {day(agent.expires_at)}" if agent.expires_at else ""
+    if agent.revoked_at is not None:
+        state = ("failed", "Ended", day(agent.revoked_at))
+    elif agent.expires_at is not None and agent.expires_at <= now:
+        state = ("failed", "Expired", day(agent.expires_at))
+    elif agent.paused_at is not None:
+        state = ("paused", "Paused", f"since {clock(agent.paused_at)}, reads still work")
+    elif agent.has_scope(KeyScope.RENDER) and not left:
+        state = ("paused", "Allowance used up", "raise it and it goes on")
+    elif agent.expires_at is not None and agent.expires_at - now <= EXPIRES_SOON:
+        state = ("late", "Expires within a day", until)
+    else:
+        state = ("completed", "Active", until)
+    return dict(zip(("state", "word", "note"), state, strict=True))

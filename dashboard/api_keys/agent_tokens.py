@@ -1,0 +1,48 @@
+"""Access tokens of agents: rows of allauth's provider, bound to the agent and to the address that
+they are for (RFC 8707)."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from allauth.idp.oidc.models import Token
+from django.conf import settings
+from django.utils import timezone
+
+from proxyapi.models import ApiKey
+
+MCP_PATH = "/mcp"
+NO_AGENT = UUID(int=0)
+AGENT_FIELD = "agent"  # of `Token.data`: the id of the `ApiKey`
+
+
+def agent_resource() -> str:
+    """The address that access tokens are for: the resource of RFC 8707 and RFC 9728."""
+    return f"{settings.PORTAL_URL}{MCP_PATH}"
+
+
+def find_agent_by_token(value: str) -> ApiKey | None:
+    """The active agent of an access token, with its tenant and owner; None if the token is unknown,
+    expired or for another address, or the agent was ended or has expired. Two queries."""
+    token = Token.objects.lookup(Token.Type.ACCESS_TOKEN, value)
+    if token is None or agent_resource() not in token.get_resources():
+        return None
+    return find_agent_of(token)
+
+
+def find_agent_of(token: Token) -> ApiKey | None:
+    """The active agent that a token belongs to. One query."""
+    agents = ApiKey.objects.active(timezone.now()).filter(
+        pk=(token.data or {}).get(AGENT_FIELD, NO_AGENT),
+        client_id=token.client_id,
+        owner=token.user_id,
+        owner__is_active=True,
+    )
+    return agents.select_related("tenant", "owner").first()
+
+
+def end_tokens(agent: ApiKey) -> int:
+    """Delete all tokens of an agent and return how many there were."""
+    tokens = Token.objects.filter(client=agent.client_id, data__agent=str(agent.pk))
+    count, _ = tokens.delete()
+    return int(count)
