@@ -399,12 +399,14 @@ LOGGING = {
         }
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # httpx would log every URL, httpcore every header; django.request repeats the request log.
+    # httpx would log every URL, httpcore every header, oauthlib codes; django.request repeats the
+    # request log.
     "loggers": {
         name: {"level": "WARNING"}
         for name in (
             "httpx",
             "httpcore",
+            "oauthlib",
             "celery.app.trace",
             "mcp",
             "celery.beat",

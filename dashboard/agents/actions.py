@@ -61,7 +61,9 @@ def connect_agent(
         digest=secrets.token_hex(32),  # of no value: the client has tokens
         last_four="",
     )
-    used = [] if agent._state.adding else sum_credits(by.team, [agent]).get(agent.pk, ())
+    used: Collection[Decimal] = (
+        () if agent._state.adding else sum_credits(by.team, [agent]).get(agent.pk, ())
+    )
     agent.name, agent.scopes = name[:60], sorted(scopes)
     agent.allowance, agent.charge_limit = sum(used, credits), charge_limit
     agent.expires_at, agent.job_label, agent.paused_at = expires_at, job_label, None

@@ -49,18 +49,15 @@ class Consent(View):
     def dispatch(self, request: TeamRequest, *args: Any, **options: Any) -> HttpResponseBase:  # type: ignore[override]
         if request.method not in ("GET", "HEAD", "POST"):
             return self.http_method_not_allowed(request)
+        if not sees_api_keys(request.membership):
+            context = {"sentence": actions.NO_RIGHT, "answer_url": ""}
+            return render(request, "agents/refused.html", context, status=403)
         try:
             self.read = read_client_request(request)
         except Refusal as refusal:
             answer_url = refusal.answer_url if isinstance(refusal, ClientRefused) else ""
             context = {"sentence": refusal.sentence, "answer_url": answer_url}
             return render(request, "agents/refused.html", context, status=400)
-        if not sees_api_keys(request.membership):
-            context = {
-                "sentence": actions.NO_RIGHT,
-                "answer_url": self.read.refuse("access_denied"),
-            }
-            return render(request, "agents/refused.html", context, status=403)
         return super().dispatch(request, *args, **options)
 
     def get(self, request: TeamRequest) -> HttpResponse:

@@ -48,7 +48,7 @@ class Documents(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.seen.append(self.path)
-        status, headers, body = self.answers.get(self.path, (404, {}, b""))
+        status, headers, body = self.answers.get(self.path.partition("?")[0], (404, {}, b""))
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

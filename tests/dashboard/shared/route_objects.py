@@ -77,7 +77,8 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "invitation": lambda job: job.tenant.team.invitations.get().pk,
     "transfer": lambda job: job.tenant.team.ownership_transfers.get().pk,
     "token": lambda job: job.token_id,
-    "key": lambda job: job.tenant.keys.get().pk,
+    "key": lambda job: job.tenant.keys.get(client_id="").pk,
+    "agent": lambda job: job.tenant.keys.exclude(client_id="").get().pk,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
     "approval": lambda job: job.charges.get().approval_request.pk,
@@ -165,6 +166,8 @@ def job(priya: Membership) -> Job:
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     add_people(priya)
     made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
+    program = {"client_id": "https://whales.example/client.json", "allowance": 50}
+    create_key(priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program)
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )

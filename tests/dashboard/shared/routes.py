@@ -287,6 +287,12 @@ ROUTES = {
     "api-key-resumptions": Route(None, KEEPERS, of="key", refused=404),
     "api-key-rotations": Route(PRODUCER, PRODUCER, of="key", refused=404),
     "api-key-revocations": Route(MAKERS, MAKERS, of="key", refused=404),
+    "agents": Route(KEEPERS, refused=404),
+    "agent-consent": Route(KEEPERS, KEEPERS),
+    "agent-credits": Route(PRODUCER, PRODUCER, of="agent", refused=404),
+    "agent-pauses": Route(None, KEEPERS, of="agent", refused=404),
+    "agent-resumptions": Route(None, KEEPERS, of="agent", refused=404),
+    "agent-ends": Route(MAKERS, MAKERS, of="agent", refused=404),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
 # For the operator of the installation alone: tests/dashboard/instance/test_access.py.
@@ -299,5 +305,8 @@ OPEN = {
     *("email-confirmation", "sign-in-cancellations"),
     *("single-sign-on", "team-single-sign-on", "single-sign-on-callback"),
 }
+# For programs: tests/dashboard/agents/.
+OPEN |= {"agent-tokens", "agent-token-ends", "agent-clients"}
+OPEN |= {"oauth-server-metadata", "oauth-resource-metadata"}
 # Only for the first owner, until it is complete: tests/dashboard/setup/.
 OPEN |= {"setup", "setup-tokens", "setup-invitations", "setup-completions", "setup-checks"}
