@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
+from dashboard import page_policies
 from dashboard.environment import Environment
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -209,12 +209,11 @@ PASSWORD_RESET_TIMEOUT = 3 * 3600  # seconds that a mailed link is valid
 # The number of proxies in front; if it is wrong, everyone behind a proxy shares one sign-in limit.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXIES", 0, 0, 10)
 
-# Agents: OAuth for programs that members connect ------------------------------------------------
+# OAuth for agents, by public clients with PKCE alone
 IDP_OIDC_ADAPTER = "dashboard.agents.adapter.AgentProviderAdapter"
-IDP_OIDC_AUTH_METHODS = ["none"]  # public clients with PKCE alone
-IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600  # seconds
-IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 90 * 24 * 3600
-# Programs that have no document at an address of their own register themselves.
+IDP_OIDC_AUTH_METHODS = ["none"]
+IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 90 * 24 * 3600  # seconds
+# Whether programs without a document at an address of their own may register themselves.
 IDP_OIDC_DCR_ENABLED = env.bool("AGENT_REGISTRATION", default=False)
 IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
 
@@ -270,37 +269,10 @@ STORAGES = {
 }
 SERVESTATIC_ALLOW_ALL_ORIGINS = False  # only pages of this site use the files
 SERVESTATIC_KEEP_ONLY_HASHED_FILES = True  # pages link no others
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        "style-src": [SELF],
-        "img-src": [SELF, "data:"],
-        "media-src": [SELF],
-        "connect-src": [SELF],
-        "font-src": [SELF],
-        "form-action": [SELF],
-        "base-uri": [NONE],
-        "object-src": [NONE],
-        "frame-ancestors": [NONE],
-    }
-}
-# Remove a feature from this list when a page uses it. Videos use fullscreen and picture-in-picture.
-UNUSED_FEATURES = """accelerometer browsing-topics camera clipboard-read compute-pressure
-    display-capture gamepad geolocation gyroscope hid identity-credentials-get idle-detection
-    local-fonts magnetometer microphone midi otp-credentials payment publickey-credentials-create
-    screen-wake-lock serial sync-xhr usb window-management
-    xr-spatial-tracking"""
-PERMISSIONS_POLICY = ", ".join(f"{name}=()" for name in UNUSED_FEATURES.split())
-PERMISSIONS_POLICY += ", publickey-credentials-get=(self)"  # confirms dangerous actions on any page
-# Of the pages that create passkeys.
-PERMISSIONS_POLICY_WITH_PASSKEYS = PERMISSIONS_POLICY.replace(
-    "publickey-credentials-create=()", "publickey-credentials-create=(self)"
-)
-# Of the one page that records samples of a voice.
-PERMISSIONS_POLICY_WITH_MICROPHONE = PERMISSIONS_POLICY.replace(
-    "microphone=()", "microphone=(self)"
-)
+CONTENT_SECURITY_POLICY = page_policies.CONTENT_SECURITY_POLICY
+PERMISSIONS_POLICY = page_policies.PERMISSIONS_POLICY
+PERMISSIONS_POLICY_WITH_PASSKEYS = page_policies.PERMISSIONS_POLICY_WITH_PASSKEYS
+PERMISSIONS_POLICY_WITH_MICROPHONE = page_policies.PERMISSIONS_POLICY_WITH_MICROPHONE
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SESSION_COOKIE_HTTPONLY = True
@@ -403,7 +375,7 @@ LOGGING = {
     # request log.
     "loggers": {
         name: {"level": "WARNING"}
-        for name in (
+        for name in [
             "httpx",
             "httpcore",
             "oauthlib",
@@ -411,7 +383,7 @@ LOGGING = {
             "mcp",
             "celery.beat",
             "redbeat.schedulers",
-        )
+        ]
     }
     | {"django.request": {"level": "ERROR"}}
     # Scanners send arbitrary host names. They get a 400 without a log entry.

@@ -113,7 +113,9 @@ def take_code(values: QueryDict) -> ApiKey | None:
     agent_id, client_id = cache.get(key) or ("", "")
     if not agent_id or client_id != values.get("client_id"):
         return None
-    agent = ApiKey.objects.active(timezone.now()).filter(pk=agent_id).first()
+    # The second of two at once ends the tokens that the first has written.
+    active = ApiKey.objects.active(timezone.now()).select_for_update(no_key=True)
+    agent = active.filter(pk=agent_id).first()
     if not cache.add(f"{key}:used", True, timeout=CODE_MEMORY_S):
         if agent is not None:
             end_tokens_of_replay(agent, "code")

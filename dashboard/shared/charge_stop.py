@@ -73,6 +73,7 @@ def build_charge_pause_notice(reader: Membership) -> ChargeStopNotice:
         return ChargeStopNotice()
     return ChargeStopNotice(
         f"{reader.charges_paused_by} paused your charges at {clock(reader.charges_paused_at)}.",
-        f"“{reader.charge_pause_reason}” Nothing that costs credits is sent for you or your API "
-        f"keys. Running renders go on. {WHO_ALLOWS} can allow your charges again under Members.",
+        f"“{reader.charge_pause_reason}” Nothing that costs credits is sent for you, your API "
+        f"keys or your agents. Running renders go on. {WHO_ALLOWS} can allow your charges again "
+        "under Members.",
     )

@@ -42,8 +42,9 @@ def read_metadata(portal: LivePortal, name: str) -> dict[str, Any]:
     return metadata
 
 
-def exchange(token_url: str, client_id: str, **values: str) -> httpx.Response:
-    return httpx.post(token_url, data={"client_id": client_id, **values}, trust_env=False)
+def exchange(portal: LivePortal, program: Program, **values: str) -> httpx.Response:
+    url = read_metadata(portal, "oauth-authorization-server")["token_endpoint"]
+    return httpx.post(url, data={"client_id": program.client_id, **values}, trust_env=False)
 
 
 def open_from_menu(page: Page, what: str) -> None:
@@ -51,34 +52,30 @@ def open_from_menu(page: Page, what: str) -> None:
     page.goto(page.locator(f'#agents a[href$="/{what}/"]').get_attribute("href") or "")
 
 
-def test_a_member_connects_an_agent_uses_raises_and_ends_it(
-    open_fresh_page: Callable[..., Page], live_portal: LivePortal, program: Program
-) -> None:
-    host = program.client_id.removesuffix(conftest.DOCUMENT_PATH)
-    Documents.answers["/callback"] = (200, {"Content-Type": "text/html"}, b"<title>Back</title>")
-    resource = read_metadata(live_portal, "oauth-protected-resource/mcp")
-    server = read_metadata(live_portal, "oauth-authorization-server")
+def connect(page: Page, portal: LivePortal, program: Program) -> dict[str, Any]:
+    """The member presses Connect; returns the tokens of the program."""
+    resource = read_metadata(portal, "oauth-protected-resource/mcp")
+    server = read_metadata(portal, "oauth-authorization-server")
     assert resource["authorization_servers"] == [server["issuer"]]
-    target = f"{host}/callback"
-
-    page = open_fresh_page("Mira")
-    url = program.consent_url(redirect_uri=target, resource=resource["resource"])
-    page.goto(url)
+    target = f"{program.client_id.removesuffix(conftest.DOCUMENT_PATH)}/callback"
+    page.goto(program.consent_url(redirect_uri=target, resource=resource["resource"]))
     expect(page.get_by_role("heading", name="Connect Film helper?")).to_be_visible()
     assert serious_violations(page) == []
     page.get_by_role("button", name="Connect", exact=True).click()
     page.wait_for_url(f"{target}?*")
     code = parse_qs(urlsplit(page.url).query)["code"][0]
-    answer = exchange(
-        server["token_endpoint"],
-        program.client_id,
-        grant_type="authorization_code",
-        code=code,
-        code_verifier=VERIFIER,
-        redirect_uri=target,
-        resource=resource["resource"],
-    )
-    tokens = answer.json()
+    values = {"grant_type": "authorization_code", "code": code, "code_verifier": VERIFIER}
+    answer = exchange(portal, program, **values, redirect_uri=target)
+    tokens: dict[str, Any] = answer.json()
+    return tokens
+
+
+def test_a_member_connects_an_agent_raises_its_allowance_and_ends_it(
+    open_fresh_page: Callable[..., Page], live_portal: LivePortal, program: Program
+) -> None:
+    Documents.answers["/callback"] = (200, {"Content-Type": "text/html"}, b"<title>Back</title>")
+    page = open_fresh_page("Mira")
+    tokens = connect(page, live_portal, program)
     assert find_agent(live_portal, tokens["access_token"]) == "Film helper 50.0000"
 
     page.goto("/agents/")
@@ -96,5 +93,5 @@ def test_a_member_connects_an_agent_uses_raises_and_ends_it(
     expect(page.get_by_text("Film helper is ended.")).to_be_visible()
     assert find_agent(live_portal, tokens["access_token"]) == "refused"
     values = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
-    refused = exchange(server["token_endpoint"], program.client_id, **values)
+    refused = exchange(live_portal, program, **values)
     assert (refused.status_code, refused.json()) == (400, {"error": "invalid_grant"})

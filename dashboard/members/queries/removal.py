@@ -61,6 +61,7 @@ class WorkCounts:
     renders: int
     drafts: int
     keys: int
+    agents: int
 
 
 def load_left_work(member: Membership) -> LeftWork:
@@ -94,7 +95,9 @@ def count_movable_work(member: Membership) -> WorkCounts:
     jobs = Job.objects.filter(tenant=member.team.tenant_id, token__owner=member.user_id)
     drafts = jobs.visible().filter(state=JobState.DRAFT)
     running = jobs.filter(state=JobState.RUNNING)
-    return WorkCounts(running.count(), drafts.count(), count_active_keys(member))
+    return WorkCounts(
+        running.count(), drafts.count(), count_active_keys(member), count_active_agents(member)
+    )
 
 
 def load_colleague_tokens(member: Membership, tokens: list[Token]) -> list[Token]:
@@ -135,11 +138,22 @@ def key_lines(member: Membership) -> Iterator[WorkLine]:
     if count := count_active_keys(member):
         note = f"Scripts that use {'it' if count == 1 else 'them'} are refused at once."
         yield WorkLine(plural(count, "API key"), note, "Revoked")
+    if count := count_active_agents(member):
+        note = f"What {'it asks' if count == 1 else 'they ask'} for is refused at once."
+        yield WorkLine(plural(count, "agent"), note, "Ended")
 
 
 def count_active_keys(member: Membership) -> int:
+    return active_keys(member).filter(client_id="").count()
+
+
+def count_active_agents(member: Membership) -> int:
+    return active_keys(member).exclude(client_id="").count()
+
+
+def active_keys(member: Membership) -> QuerySet[ApiKey]:
     keys = ApiKey.objects.active(timezone.now()).filter(tenant=member.team.tenant_id)
-    return keys.filter(owner=member.user_id).count()
+    return keys.filter(owner=member.user_id)
 
 
 def job_lines(member: Membership, *, has_successors: bool) -> Iterator[WorkLine]:
