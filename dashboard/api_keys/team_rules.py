@@ -37,7 +37,7 @@ from proxyapi.models import ApiKey, Charge, Job, KeyScope, Token
 from proxyapi.operations import Operation
 from proxyapi.refusals import Refusal, TokenRefused
 
-NOTE = "By the API key “{name}”."
+NOTE = "By the {noun} “{name}”."
 WITHDRAWN = "Withdrawn by the script that asked for it. Nothing was sent."
 OWNER_GONE = "The owner of this API key is no longer in the team."
 RIGHT_MISSING = "The owner of this API key may not do this in the team."
@@ -88,7 +88,7 @@ class PortalTeamRules(TeamRules):
         except ApprovalRequired as error:
             if not error.is_for_scripts:
                 raise
-        request = request_approval(by, intent, NOTE.format(name=key.name))
+        request = request_approval(by, intent, NOTE.format(noun=key.noun, name=key.name))
         return AdmittedCharge(request.charge, absolute_url(request))
 
     def preview(self, key: ApiKey, hold: Decimal) -> LimitsPreview:

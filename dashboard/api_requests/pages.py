@@ -128,7 +128,8 @@ def load_key_options(reader: Membership) -> dict[str, Any]:
     if is_own:
         keys = keys.filter(owner=reader.user_id)
     keys = keys.select_related("owner").order_by("name", "created_at")
-    names = {str(key.pk): f"{key.name} …{key.last_four}" for key in keys}
+    endings = {key.pk: f" …{key.last_four}" if key.last_four else ", agent" for key in keys}
+    names = {str(key.pk): f"{key.name}{endings[key.pk]}" for key in keys}
     members = {str(key.owner_id): str(key.owner) for key in keys}
     return {"key": names, "member": None if is_own else members}
 

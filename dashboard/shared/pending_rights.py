@@ -30,7 +30,7 @@ from proxyapi.models import ApiKey, Charge, ChargeState
 
 REQUESTER_LOWERED = "{name} may no longer create videos. Nothing was sent."
 LOWERED_BEFORE_SENDING = "{name} may no longer create videos. Nothing was charged."
-KEY_REVOKED = "The {noun} “{name}” was ended before it was decided. Nothing was sent."
+KEY_REVOKED = "The {noun} “{name}” was revoked before it was decided. Nothing was sent."
 KEY_STOPPED = "The {noun} “{name}” was {verb} before it was sent. Nothing was charged."
 
 

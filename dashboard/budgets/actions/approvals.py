@@ -33,7 +33,7 @@ REQUEST_CHANGED = "The video or its price changed since the request. Nothing was
 PRICE_INCREASED = (
     "It was requested at {seen} cr and now costs {now} cr. Nothing was sent. Request it again."
 )
-KEY_REVOKED = "The API key that requested it was revoked. Nothing was sent."
+KEY_REVOKED = "The {noun} that requested it was revoked. Nothing was sent."
 REQUESTER_CANNOT_RENDER = (
     "The member who requested it can no longer create videos in this team. Nothing was sent."
 )
@@ -83,7 +83,8 @@ def approve_request(
     if requester is None or not has_permission(requester, Permission.RENDER):
         return close_request(by, approval, ApprovalDecision.STALE, REQUESTER_CANNOT_RENDER)
     if approval.charge.api_key and approval.charge.api_key.revoked_at:
-        return close_request(by, approval, ApprovalDecision.STALE, KEY_REVOKED)
+        sentence = KEY_REVOKED.format(noun=approval.charge.api_key.noun)
+        return close_request(by, approval, ApprovalDecision.STALE, sentence)
     check_budgets_as_shown(exceeded, hard, drawn)
     try:
         price = check_current_price(approval.charge)

@@ -34,7 +34,9 @@ def maker_text(job: Job) -> str:
     The job has its `api_key`."""
     if job.origin != JobOrigin.GATEWAY:
         return job.member.first_name
-    what = f"key {job.api_key.name}" if job.api_key else "script"
+    what = "script"
+    if job.api_key:
+        what = f"{'agent' if job.api_key.client_id else 'key'} {job.api_key.name}"
     return f"{job.member.first_name} · {what}"
 
 

@@ -16,8 +16,11 @@ from dashboard.agents.endpoints import prune_agent_tokens
 from dashboard.agents.pages import load_agents_page
 from dashboard.api_keys.agent_tokens import find_agent_by_token
 from dashboard.api_keys.pages import load_keys_page
+from dashboard.api_requests.pages import load_key_options
 from dashboard.models import AuditEvent, Membership
-from proxyapi.models import ApiKey, Charge, ChargeState, KeyScope
+from dashboard.shared.videos.labels import maker_text
+from proxyapi.models import ApiKey, Charge, ChargeState, JobOrigin, KeyScope
+from tests.dashboard.api_requests.requests import log_request
 from tests.pages import page_text
 
 ClientOf = Callable[..., Client]
@@ -31,7 +34,10 @@ def make_agent(make_key: Callable[..., ApiKey]) -> MakeAgent:
         client = "https://helper.example/client.json"
         week = timezone.now() + timedelta(days=7)
         fields = {"allowance": Decimal(50), "expires_at": week, "client_id": client} | fields
-        return make_key(name, **fields)
+        agent = make_key(name, **fields)
+        agent.prefix = agent.last_four = ""  # its value is nobody's
+        agent.save()
+        return agent
 
     return make
 
@@ -214,3 +220,18 @@ def test_expired_tokens_are_deleted_and_used_ones_are_kept_for_a_while(
     monkeypatch.setattr(timezone, "now", lambda: now + timedelta(days=200))
     prune_agent_tokens()
     assert not OAuthToken.objects.exists()
+
+
+def test_what_an_agent_made_and_requested_names_the_agent(
+    make_agent: MakeAgent, spend: Spend, priya: Membership, mira: Membership, client_of: ClientOf
+) -> None:
+    agent = make_agent()
+    job = spend(agent, cost=5).job
+    assert job is not None
+    job.api_key, job.origin = agent, JobOrigin.GATEWAY
+    job.save()
+    row = log_request(agent, path="/videos", job=job)
+    assert maker_text(job) == "Priya · agent Film helper"
+    text = page_text(client_of(mira).get(f"/api-keys/requests/{row.pk}/").content)
+    assert "Agent Film helper of Priya Raman" in " ".join(text.split())
+    assert load_key_options(mira)["key"] == {str(agent.pk): "Film helper, agent"}
