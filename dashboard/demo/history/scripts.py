@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.api_keys.actions import create_api_key
 from dashboard.models import ApprovalDecision, ApprovalRequest, Membership
-from proxyapi.kinds import CREATE_CLIP_OPERATION
+from proxyapi.kinds import CREATE_CLIP_OPERATION, KINDS
 from proxyapi.models import (
     ApiKey,
     Charge,
@@ -27,7 +27,8 @@ SCOPES = (KeyScope.READ, KeyScope.CREATE, KeyScope.RENDER)
 NOTE = f"By the API key “{NAME}”."
 CLIPS_BEFORE = 1  # of its owner, made by hand
 APPROVED_AFTER = timedelta(minutes=35)
-READ_OPERATION, LIMIT_CODE = "text_to_video.get", "RATE-LIMITED"
+READ_OPERATION = KINDS[JobKind.CLIP].read_operation
+LIMIT_CODE = "RATE-LIMITED"  # of the gateway
 POLLS_S = (10, 30, 60)  # seconds after the order
 CREATE_PATH, USER_AGENT, CLIENT_IP = "/text-to-video", "python-httpx/0.28.1", "203.0.113.24"
 
