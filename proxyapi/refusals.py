@@ -99,7 +99,7 @@ class LimitExceeded(Refusal):
         self.limit = limit
 
 
-class AllowanceUsedUp(Refusal):
+class AgentCreditsUsedUp(Refusal):
     """The allowance of an agent does not hold so many credits more; a person raises it at `url`."""
 
     is_for_scripts = False

@@ -42,7 +42,7 @@ from proxyapi.events import EventType, publish_event
 from proxyapi.models import ApiEventType, ApiKey, Charge, Job, JobState, Token, Upload
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
-    AllowanceUsedUp,
+    AgentCreditsUsedUp,
     AlreadyInProgress,
     LimitExceeded,
     NotReady,
@@ -115,7 +115,7 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     """Write the charge and its audit row, and enqueue the send once both are committed.
 
     Raises `BudgetExceeded` if the hold exceeds a hard limit, `SecondPersonRequired` if it is above
-    what one person may charge, `AllowanceUsedUp`, else what `admit` raises. A form that is
+    what one person may charge, `AgentCreditsUsedUp`, else what `admit` raises. A form that is
     submitted twice gets the charge it already created, even if nothing is left.
     """
     rules = lock_spending_rules(by, intent.api_key, intent.job)
@@ -156,7 +156,7 @@ class SpendingRules:
 
     def approval_required(
         self, by: Membership, hold: Decimal, key: str
-    ) -> ApprovalRequired | AllowanceUsedUp:
+    ) -> ApprovalRequired | AgentCreditsUsedUp:
         """Return the refusal for the limit with this key, which `hold` exceeds; for an allowance
         that is used up nobody is asked, whatever else is exceeded."""
         if used_up := find_used_up(self.key_limits, hold):

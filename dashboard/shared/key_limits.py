@@ -22,7 +22,7 @@ from dashboard.shared.budget_usage import (
 from proxyapi.models import ApiKey
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
-from proxyapi.refusals import AllowanceUsedUp, SpendingLimit, format_credits
+from proxyapi.refusals import AgentCreditsUsedUp, SpendingLimit, format_credits
 
 ALLOWANCE, CHARGE_LIMIT = "key allowance", "key charge"  # keys of `SpendingLimit`
 AGENTS_PATH = "/agents/"  # where a person raises an allowance
@@ -44,12 +44,12 @@ class KeyLimitExceeded(ApprovalRequired):
         super().__init__(f"It needs {format_credits(needed)} cr, {why} {approver_hint(approvers)}")
 
 
-def find_used_up(limits: Sequence[SpendingLimit], needed: Decimal) -> AllowanceUsedUp | None:
+def find_used_up(limits: Sequence[SpendingLimit], needed: Decimal) -> AgentCreditsUsedUp | None:
     """The refusal if a charge that holds so many credits does not fit the key's allowance."""
     for limit in limits:
         if limit.key == ALLOWANCE and needed > limit.remaining:
             url = f"{settings.PORTAL_URL}{AGENTS_PATH}"
-            return AllowanceUsedUp(needed, max(limit.remaining, Decimal(0)), url)
+            return AgentCreditsUsedUp(needed, max(limit.remaining, Decimal(0)), url)
     return None
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.call import Call
 from proxyapi.refusals import (
-    AllowanceUsedUp,
+    AgentCreditsUsedUp,
     AlreadyInProgress,
     ChargesStopped,
     LimitExceeded,
@@ -23,7 +23,7 @@ from proxyapi.upstream.reply import Answer
 # The first class that fits gives status and code.
 STATUSES: tuple[tuple[type[Refusal], int, str], ...] = (
     (NotEnoughCredits, 402, "INSUFFICIENT-CREDITS"),
-    (AllowanceUsedUp, 402, "ALLOWANCE-USED-UP"),
+    (AgentCreditsUsedUp, 402, "ALLOWANCE-USED-UP"),
     (LimitExceeded, 402, "BUDGET-EXCEEDED"),
     (ChargesStopped, 403, "CHARGES-STOPPED"),
     (TokenRefused, 403, "TOKEN-REFUSED"),
@@ -48,7 +48,7 @@ def translate(refusal: Refusal) -> GatewayRefusal:
     details: dict[str, Any] = {}
     if isinstance(refusal, NotEnoughCredits):
         details = {"required": refusal.check.hold, "available": refusal.check.free}
-    if isinstance(refusal, AllowanceUsedUp):
+    if isinstance(refusal, AgentCreditsUsedUp):
         amounts = {"required": refusal.needed, "available": refusal.left}
         details = {**amounts, "raise_url": refusal.url}
     headers = {}

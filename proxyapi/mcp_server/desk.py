@@ -26,7 +26,7 @@ from proxyapi.mcp_server.orders import Order, render_of, with_id
 from proxyapi.models import Charge, ChargeState, Job, JobState, KeyScope, Quote
 from proxyapi.models.charge import CHARGED_STATES, IN_PROGRESS_STATES
 from proxyapi.operations import get_operation
-from proxyapi.refusals import AllowanceUsedUp
+from proxyapi.refusals import AgentCreditsUsedUp
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Answer
 
@@ -120,7 +120,9 @@ class Desk:
             asked = render_of(next(iter(rows.request_of(row).path.values())))
             paid = answers.describe_charge(charge)
             return await self.quote_request(asked, row.order, charge=paid, script=script)
-        return {**await self.tell(charge), "status": "made"} | {"message": answers.MESSAGES["made"]}
+        return {**await self.describe_outcome(charge), "status": "made"} | {
+            "message": answers.MESSAGES["made"]
+        }
 
     async def make(self, quote_id: str, price: Decimal | None) -> dict[str, Any]:
         """Spend a quote at the price that the agent repeats."""
@@ -138,7 +140,7 @@ class Desk:
                 return refusal
         if charge is None:  # it waits for its turn
             return await self.show_quote(row, "in_progress")
-        return await self.tell(charge)
+        return await self.describe_outcome(charge)
 
     async def spend(self, row: Quote) -> dict[str, Any] | None:
         """Send what the quote is for. Returns an answer if nothing was charged."""
@@ -150,7 +152,7 @@ class Desk:
                 answer = await self.gateway.send(self.call, asked, None)
         except TimeoutError:
             return None
-        except AllowanceUsedUp as used_up:
+        except AgentCreditsUsedUp as used_up:
             return answers.build("paused", raise_url=used_up.url)
         except GatewayRefusal as refusal:
             status = QUOTE_REFUSALS.get(refusal.code)
@@ -164,7 +166,7 @@ class Desk:
             raise refused_by_service(answer)
         return None
 
-    async def tell(self, charge: Charge) -> dict[str, Any]:
+    async def describe_outcome(self, charge: Charge) -> dict[str, Any]:
         """What is known of a charge and of what it makes."""
         charge = await in_thread(rows.read_charge, charge.pk)
         status = STATES.get(ChargeState(charge.state), "charged")
@@ -187,7 +189,7 @@ class Desk:
         await in_thread(self.check_read)
         found = await in_thread(rows.find_charge_or_job, self.call.key, id)
         while True:
-            answer = await self.look(found)
+            answer = await self.read_outcome(found)
             left = end - time.monotonic()
             if answer["status"] not in WAITING or left <= 0:
                 return answer
@@ -196,9 +198,9 @@ class Desk:
             else:
                 await asyncio.sleep(min(left, LOOK_EVERY_S))
 
-    async def look(self, found: Charge | Job) -> dict[str, Any]:
+    async def read_outcome(self, found: Charge | Job) -> dict[str, Any]:
         if isinstance(found, Charge):
-            return await self.tell(found)
+            return await self.describe_outcome(found)
         await in_thread(found.refresh_from_db)
         status = JOB_STATES.get(JobState(found.state), found.state)
         return answers.build(status, job=answers.describe_job(found))
@@ -218,7 +220,7 @@ class Desk:
     async def cancel_approval(self, id: UUID) -> dict[str, Any]:
         await in_thread(charge_of_key, self.call.key, id, True)
         charge = await in_thread(rows.find_charge_or_job, self.call.key, id)
-        return await self.look(charge)
+        return await self.read_outcome(charge)
 
     async def find_options(self, group: str, search: str) -> dict[str, Any]:
         """Values of one group that the service offers, or the groups with their sizes."""
