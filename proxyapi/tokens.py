@@ -23,6 +23,7 @@ from proxyapi.upstream import errors, response_parsing
 from proxyapi.upstream.secret import Secret, TokenMalformed, clean_token
 
 PROFILE_OPERATION = "me.get"
+OPTIONS_OPERATION, CLIP_MODELS_OPERATION = "faceless.options", "text_to_video.models"
 MIN_REFRESH_INTERVAL = timedelta(seconds=20)
 ALREADY_STORED = "This token was already added to the team."
 STORED_FOR_OTHER_UPSTREAM = (
@@ -212,7 +213,7 @@ def refresh_account_profile(account: Account) -> None:
     account.costs = fetch_mapping(token, "credits.costs", lane) or account.costs
     account.save(update_fields=["costs"])
     if account.plan == AccountPlan.PAID:
-        account.options = fetch_mapping(token, "faceless.options", lane) or account.options
+        account.options = fetch_mapping(token, OPTIONS_OPERATION, lane) or account.options
         account.options_as_of = timezone.now()
         account.save(update_fields=["options", "options_as_of"])
         refresh_clip_models(account, token, lane)
@@ -226,7 +227,7 @@ def refresh_clip_models(account: Account, token: Token, lane: Priority) -> None:
     clips and no clip engines.
     """
     try:
-        answer = calls.call_upstream(token, "text_to_video.models", lane, patience=PERMIT_TIMEOUT_S)
+        answer = calls.call_upstream(token, CLIP_MODELS_OPERATION, lane, patience=PERMIT_TIMEOUT_S)
     except (errors.UpstreamError, rate_limiter.RateLimitExhausted):
         return
     rows = answer.data

@@ -42,7 +42,7 @@ from proxyapi.gateway.site_routes import build_site_routes
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.gateway.turns import Turns
-from proxyapi.models import ApiKey, Charge
+from proxyapi.models import ApiKey, Charge, GatewayRequest
 from proxyapi.operations import OPERATIONS, Operation
 from proxyapi.refusals import Refusal
 from proxyapi.upstream.reply import Answer
@@ -161,8 +161,8 @@ class Gateway:
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
             return self.respond(request, answer, call, "_events")
-        row = build_row(call, "_events", request, Answer(200, {}, b""))
-        await self.request_log.write(row)
+        opened = Answer(200, {}, b"")
+        await self.request_log.write(row_of_request(request, call, "_events", opened))
         return EventStreamResponse(self.streams, stream)
 
     def respond(
@@ -171,7 +171,7 @@ class Gateway:
         """The response; the row of its call is written after it was sent."""
         response = build_response(answer, call)
         if call is not None:
-            row = build_row(call, operation, request, answer)
+            row = row_of_request(request, call, operation, answer)
             response.background = BackgroundTask(self.request_log.write, row)
         return response
 
@@ -190,6 +190,11 @@ def charge_of_key(key: ApiKey, charge_id: UUID, is_cancelled: bool) -> Answer:
 
 def cancel(key: ApiKey, charge: Charge) -> bool:
     return team_rules().withdraw(key, charge) or cancel_held_charge(charge, CANCELLED_BY_SCRIPT)
+
+
+def row_of_request(request: Request, call: Call, operation: str, answer: Answer) -> GatewayRequest:
+    path = request.url.path.removeprefix(API_PATH)
+    return build_row(call, operation, path, request.headers.get("user-agent", ""), answer)
 
 
 def build_response(answer: Answer, call: Call | None = None) -> Response:

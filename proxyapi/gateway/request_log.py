@@ -12,9 +12,8 @@ from django.conf import settings
 from django.db import Error as DatabaseTrouble
 from django.db.models import QuerySet
 from django.utils import timezone
-from starlette.requests import Request
 
-from proxyapi.gateway.answers import API_PATH, error_code
+from proxyapi.gateway.answers import error_code
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiEvent, GatewayRequest
@@ -54,15 +53,14 @@ def write_rows(rows: list[GatewayRequest]) -> None:
             log.exception("a request of the gateway was not logged")
 
 
-def build_row(call: Call, operation: str, request: Request, answer: Answer) -> GatewayRequest:
-    """The row of an answered request."""
-    agent = request.headers.get("user-agent", "")
+def build_row(call: Call, operation: str, path: str, agent: str, answer: Answer) -> GatewayRequest:
+    """The row of an answered request, from the program `agent`."""
     return GatewayRequest(
         id=call.id,
         tenant_id=call.key.tenant_id,
         key=call.key,
         operation=operation,
-        path=request.url.path.removeprefix(API_PATH)[:MAX_PATH_CHARS],
+        path=path[:MAX_PATH_CHARS],
         status=answer.status,
         code=error_code(answer),
         total_ms=milliseconds(time.monotonic() - call.started),

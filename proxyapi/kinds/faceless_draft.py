@@ -35,6 +35,8 @@ from proxyapi.upstream import errors, response_parsing
 
 QUOTE_RETRY_S = 240.0  # seconds until a script or a new price is requested again
 CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
+SCRIPT_OPERATION, PAGE_SCRIPT_OPERATION = "faceless.scripts", "faceless.scrape_script"
+RENDER_OPERATION = "faceless.render"
 MAX_PRICE_AGE = timedelta(days=1)  # an older price is requested again while approval is pending
 QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds until the next attempt while a charge is open
 # The draft's current settings are invalid.

@@ -21,12 +21,14 @@ from proxyapi.gateway.forwarding import answer_of_error
 from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
+from proxyapi.kinds.faceless_draft import READ_OPERATION
 from proxyapi.mcp_server import answers, rows
 from proxyapi.mcp_server.orders import Order, render_of, with_id
 from proxyapi.models import Charge, ChargeState, Job, JobState, KeyScope, Quote
 from proxyapi.models.charge import CHARGED_STATES, IN_PROGRESS_STATES
 from proxyapi.operations import get_operation
 from proxyapi.refusals import AgentCreditsUsedUp
+from proxyapi.tokens import CLIP_MODELS_OPERATION, OPTIONS_OPERATION
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Answer
 
@@ -224,7 +226,7 @@ class Desk:
 
     async def find_options(self, group: str, search: str) -> dict[str, Any]:
         """Values of one group that the service offers, or the groups with their sizes."""
-        name = "text_to_video.models" if group == "clip_models" else "faceless.options"
+        name = CLIP_MODELS_OPERATION if group == "clip_models" else OPTIONS_OPERATION
         asked = ServiceRequest(get_operation(name), {}, {}, None)
         await in_thread(check_call, self.call, asked.operation)
         try:
@@ -235,4 +237,4 @@ class Desk:
 
     def check_read(self) -> None:
         check_key(self.call.key, KeyScope.READ, changes=False)
-        team_rules().check_access(self.call.key, get_operation("faceless.get"))
+        team_rules().check_access(self.call.key, get_operation(READ_OPERATION))

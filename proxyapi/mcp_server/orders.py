@@ -14,7 +14,16 @@ from typing import Any
 
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.requests import ServiceRequest
-from proxyapi.kinds.faceless_draft import TYPES_WITH_GENRE
+from proxyapi.kinds import storyboard_sync
+from proxyapi.kinds.clip import CREATE_CLIP_OPERATION
+from proxyapi.kinds.faceless_draft import (
+    CREATE_OPERATION,
+    PAGE_SCRIPT_OPERATION,
+    RENDER_OPERATION,
+    SCRIPT_OPERATION,
+    TYPES_WITH_GENRE,
+)
+from proxyapi.kinds.storyboard_copy import STORYBOARD_RENDER_OPERATION
 from proxyapi.operations import get_operation
 
 VIDEO_TYPES = ("ai-visuals", "ai-clips", "b-roll")
@@ -86,12 +95,12 @@ class Order:
                 for scene in self.fields["scenes"]
             ]
             first = {"mode": "manual", "title": self.title, "settings": self.settings}
-            return [request("text_to_scene.create", first), draft_request("scenes", scenes=scenes)]
+            return [request(storyboard_sync.CREATE, first), draft_request("scenes", scenes=scenes)]
         first = {"type": self.type, "title": self.title}
         if "topic" in self.fields:
             first["topic"] = self.fields["topic"]
         script = {"script": self.fields["script"]} if "script" in self.fields else {}
-        steps = [request("faceless.create", first)]
+        steps = [request(CREATE_OPERATION, first)]
         steps.append(draft_request("patch", **self.settings, **script))
         if "link" in self.fields:
             steps.append(draft_request("scrape_images", url=self.fields["link"]))
@@ -102,17 +111,17 @@ class Order:
         be written."""
         if self.kind == "clip":
             body = {"prompt": self.fields["prompt"], **self.settings}
-            return request("text_to_video.create", body)
+            return request(CREATE_CLIP_OPERATION, body)
         if self.kind == "storyboard":
-            return with_id(request("text_to_scene.render", None), id)
+            return with_id(request(STORYBOARD_RENDER_OPERATION, None), id)
         if "script" in self.fields:
             return render_of(id)
         wanted = {name: self.fields[name] for name in SCRIPT_FIELDS if name in self.fields}
         wanted["duration"] = self.fields["script_seconds"]
         if "link" in self.fields:
             wanted["url"] = self.fields["link"]
-            return with_id(request("faceless.scrape_script", wanted), id)
-        return with_id(request("faceless.scripts", {"topic": self.fields["topic"], **wanted}), id)
+            return with_id(request(PAGE_SCRIPT_OPERATION, wanted), id)
+        return with_id(request(SCRIPT_OPERATION, {"topic": self.fields["topic"], **wanted}), id)
 
 
 def request(operation: str, fields: dict[str, Any] | None) -> ServiceRequest:
@@ -131,7 +140,7 @@ def with_id(asked: ServiceRequest, id: str) -> ServiceRequest:
 
 
 def render_of(id: str) -> ServiceRequest:
-    return with_id(request("faceless.render", None), id)
+    return with_id(request(RENDER_OPERATION, None), id)
 
 
 def read_order(kind: str, arguments: Mapping[str, Any]) -> Order:

@@ -18,8 +18,7 @@ from proxyapi.gateway.answers import GatewayRefusal, own_answer
 from proxyapi.gateway.app import Gateway
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.refusals import translate
-from proxyapi.gateway.request_log import log_request
-from proxyapi.gateway.threads import in_thread
+from proxyapi.gateway.request_log import build_row
 from proxyapi.mcp_server import answers
 from proxyapi.mcp_server.desk import Desk
 from proxyapi.mcp_server.orders import MAX_SCENES, SCRIPT_CHARS, read_order
@@ -131,7 +130,8 @@ async def run(ctx: Context[Any, Any], tool: str, work: Work) -> CallToolResult:
         facts = {"code": refusal.code, **refusal.details}
         answer = answers.build(answers.REFUSED, error=facts) | {"message": refusal.message}
         logged = refusal.answer(call.id)
-    await in_thread(log_request, call, f"mcp.{tool}", PATH, caller.user_agent, logged)
+    row = build_row(call, f"mcp.{tool}", PATH, caller.user_agent, logged)
+    await caller.gateway.request_log.write(row)
     return answers.result_of(answer)
 
 

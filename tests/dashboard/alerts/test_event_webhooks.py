@@ -281,7 +281,8 @@ def test_a_webhook_that_was_changed_meanwhile_is_saved_only_when_sent_again(
     assert "changed in another window" in answer.text and 'value="ERP"' in answer.text
     listening.refresh_from_db()
     assert (listening.name, listening.event_types) == ("", ["credits.low"])
-    drawn = html.unescape(re.search(r'name="drawn" value="([^"]*)"', answer.text)[1])
+    (drawn,) = re.findall(r'name="drawn" value="([^"]*)"', answer.text)
+    drawn = html.unescape(drawn)
     assert browser.post(url, {**chosen, "drawn": drawn}).url == LOG
     listening.refresh_from_db()
     assert listening.event_types == ["alert"]

@@ -28,7 +28,7 @@ def test_no_order_is_paid_twice(
 ) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret
     agent = make_agent(allowance=ALLOWANCE)
-    orders = [TOPIC, *({**FILM, "copy": number} for number in range(1, 6))]
+    orders: list[dict[str, Any]] = [TOPIC, *({**FILM, "copy": number} for number in range(1, 6))]
     before = balance(sandbox)
     for _ in range(STEPS):
         if chance.random() < 0.3:
