@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from proxyapi.models import Job, JobOrigin, JobState, Token
 from proxyapi.polling.poller import poll_job
+from proxyapi.rate_limiter import Priority
 from tests.factories import JobFactory
 from tests.proxyapi.gateway.conftest import Script
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response, make_response
@@ -34,10 +35,10 @@ def running(script: Script, upstream: ScriptedUpstream) -> Job:
 
 
 def poll(job: Job) -> None:
-    """The tick's next poll, without its wait."""
+    """The tick's next poll, without its wait, and without that of polls in quick succession."""
     before = timezone.now() - timedelta(seconds=6)
     Job.objects.filter(pk=job.pk).update(polled_at=before, started_at=before, next_poll_at=before)
-    poll_job(job.pk)
+    poll_job(job.pk, lane=Priority.PERSON)
 
 
 def test_a_poll_of_a_running_job_asks_the_service_nothing(
