@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.agents.actions import sum_credits
 from dashboard.agents.documents import is_document_address
-from dashboard.api_keys.agent_tokens import agent_resource
+from dashboard.api_keys.agent_tokens import agent_resource, find_connected
 from dashboard.api_keys.pages import build_limit
 from dashboard.models import Membership
 from dashboard.shared.access import KeyRight, has_permission, key_rights, visible_keys
@@ -24,7 +24,7 @@ EXPIRES_SOON = timedelta(days=1)
 
 
 def load_agents_page(reader: Membership) -> dict[str, Any]:
-    """Return the active agents by name, and `ended`: ended and expired ones, the newest first. Four
+    """Return the active agents by name, and `ended`: ended and expired ones, the newest first. Five
     queries at most."""
     now = timezone.now()
     agents = visible_keys(reader, agents=True).select_related("owner").order_by("name", "pk")
@@ -32,17 +32,22 @@ def load_agents_page(reader: Membership) -> dict[str, Any]:
     ids = [agent.pk for agent in active]
     ended = list(agents.exclude(pk__in=ids).order_by("-created_at")[:MAX_ENDED_SHOWN])
     sums = sum_credits(reader.team, [*active, *ended]) if active or ended else {}
-    zero = (Decimal(0), Decimal(0))
+    connected = find_connected(active) if active else set()
+
+    def build(agent: ApiKey) -> dict[str, Any]:
+        used = sums.get(agent.pk, (Decimal(0), Decimal(0)))
+        return build_row(reader, agent, *used, is_connected=agent.pk in connected)
+
     return {
-        "rows": [build_row(reader, agent, *sums.get(agent.pk, zero), now) for agent in active],
-        "ended": [build_row(reader, agent, *sums.get(agent.pk, zero), now) for agent in ended],
+        "rows": [build(agent) for agent in active],
+        "ended": [build(agent) for agent in ended],
         "server_url": agent_resource(),
         "may_render": has_permission(reader, Permission.RENDER),
     }
 
 
 def build_row(
-    reader: Membership, agent: ApiKey, spent: Decimal, held: Decimal, now: datetime
+    reader: Membership, agent: ApiKey, spent: Decimal, held: Decimal, *, is_connected: bool
 ) -> dict[str, Any]:
     rights = key_rights(reader, agent)
     allowance = agent.allowance or Decimal(0)
@@ -56,20 +61,24 @@ def build_row(
         "spends": agent.has_scope(KeyScope.RENDER),
         "limit": build_limit(allowance, spent, held, "in all"),
         "left": left,
-        "state": build_state(agent, left, now),
+        "state": build_state(agent, left, timezone.now(), is_connected=is_connected),
         "may_raise": KeyRight.EDIT in rights,
         "may_pause": KeyRight.PAUSE in rights,
         "may_end": KeyRight.REVOKE in rights,
     }
 
 
-def build_state(agent: ApiKey, left: Decimal, now: datetime) -> dict[str, str]:
+def build_state(
+    agent: ApiKey, left: Decimal, now: datetime, *, is_connected: bool
+) -> dict[str, str]:
     """What stops the agent comes first."""
     until = f"until {day(agent.expires_at)}" if agent.expires_at else ""
     if agent.revoked_at is not None:
         state = ("failed", "Ended", day(agent.revoked_at))
     elif agent.expires_at is not None and agent.expires_at <= now:
         state = ("failed", "Expired", day(agent.expires_at))
+    elif not is_connected:  # its tokens ended, or it has not fetched them yet
+        state = ("failed", "Not connected", "connect it again from its program")
     elif agent.paused_at is not None:
         state = ("paused", "Paused", f"since {clock(agent.paused_at)}, reads still work")
     elif agent.has_scope(KeyScope.RENDER) and not left:

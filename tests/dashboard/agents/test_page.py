@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token as OAuthToken
 from django.test import Client
 from django.utils import timezone
@@ -30,13 +31,23 @@ MakeAgent = Callable[..., ApiKey]
 
 @pytest.fixture
 def make_agent(make_key: Callable[..., ApiKey]) -> MakeAgent:
-    def make(name: str = "Film helper", **fields: Any) -> ApiKey:
+    """With a refresh token of its program, unless it is not `connected`."""
+
+    def make(name: str = "Film helper", *, connected: bool = True, **fields: Any) -> ApiKey:
         client = "https://helper.example/client.json"
         week = timezone.now() + timedelta(days=7)
         fields = {"allowance": Decimal(50), "expires_at": week, "client_id": client} | fields
         agent = make_key(name, **fields)
         agent.prefix = agent.last_four = ""  # its value is nobody's
         agent.save()
+        if connected:
+            OAuthToken.objects.create(
+                type=OAuthToken.Type.REFRESH_TOKEN,
+                hash=str(agent.pk),
+                client=OAuthClient.objects.get_or_create(pk=client)[0],
+                data={"agent": str(agent.pk)},
+                expires_at=timezone.now() + timedelta(days=90),
+            )
         return agent
 
     return make
@@ -51,6 +62,7 @@ def rows_of(reader: Membership) -> list[dict[str, Any]]:
     ("fields", "spent", "state", "word"),
     [
         ({}, 0, "completed", "Active"),
+        ({"connected": False}, 0, "failed", "Not connected"),
         ({"paused_at": timedelta(hours=-1)}, 0, "paused", "Paused"),
         ({}, 50, "paused", "Allowance used up"),
         ({"scopes": [KeyScope.READ], "allowance": Decimal(0)}, 0, "completed", "Active"),
