@@ -122,9 +122,10 @@ class Desk:
             asked = render_of(next(iter(rows.request_of(row).path.values())))
             paid = answers.describe_charge(charge)
             return await self.quote_request(asked, row.order, charge=paid, script=script)
-        return {**await self.describe_outcome(charge), "status": "made"} | {
-            "message": answers.MESSAGES["made"]
-        }
+        outcome = await self.describe_outcome(charge)
+        if charge.state not in CHARGED_STATES:  # whether it is paid is not known yet
+            return outcome
+        return {**outcome, "status": "made", "message": answers.MESSAGES["made"]}
 
     async def make(self, quote_id: str, price: Decimal | None) -> dict[str, Any]:
         """Spend a quote at the price that the agent repeats."""

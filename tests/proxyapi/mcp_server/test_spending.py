@@ -130,10 +130,24 @@ def test_a_lost_answer_is_unknown_and_never_ordered_again(
     answer = agent.pay(quoted)
     assert answer["status"] in ("unknown", "rendering"), answer
     again = agent.call("quote", **FILM)
-    assert (again["status"], again["charge"]["charge_id"]) == (
-        "made",
-        answer["charge"]["charge_id"],
-    )
+    assert again["charge"]["charge_id"] == answer["charge"]["charge_id"]
+
+
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [
+        (ChargeState.UNKNOWN, "unknown"),
+        (ChargeState.DRAFT, "approval_required"),
+        (ChargeState.CONFIRMED, "made"),
+    ],
+)
+def test_an_order_is_called_paid_only_if_it_is_known(
+    agent: Agent, state: ChargeState, status: str
+) -> None:
+    agent.pay(agent.call("quote", **FILM)["quote"])
+    Charge.objects.update(state=state)
+    again = agent.call("quote", **FILM)
+    assert (again["status"], "quote" in again) == (status, False)
 
 
 def test_an_agent_in_a_loop_is_paused_at_its_allowance_and_goes_on_when_it_is_raised(
