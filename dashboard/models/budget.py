@@ -46,7 +46,9 @@ class BudgetQuerySet(models.QuerySet["Budget"]):
             labels = VideoLabel.objects.filter(job=job_id).values("label")
             is_applicable |= Q(label__in=labels)
         if label_name:
-            is_applicable |= Q(label__key=label_key(label_name))
+            # Not a join: PostgreSQL locks no row of the nullable side of one.
+            named = Label.objects.filter(team=team_id, key=label_key(label_name)).values("pk")
+            is_applicable |= Q(label__in=named)
         return self.filter(is_applicable, team=team_id, active=True).order_by("pk")
 
 

@@ -201,7 +201,9 @@ class EventStreams:
 
     async def listen(self) -> None:
         """Note what is published; while Redis is away the check finds it."""
-        while True:
+        task = asyncio.current_task()
+        # An error of closing the connection may take the place of a cancellation.
+        while task is None or not task.cancelling():
             with suppress(RedisError, OSError):
                 async with Redis.from_url(settings.REDIS_URL) as redis, redis.pubsub() as pubsub:
                     await pubsub.subscribe(EVENTS_CHANNEL)
