@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.agents import endpoints, views
-from dashboard.api_keys.agent_tokens import MCP_PATH
+from proxyapi import mcp_server
 
 RESOURCE_METADATA = ".well-known/oauth-protected-resource"
 
@@ -25,7 +25,7 @@ urlpatterns = [
         name="oauth-server-metadata",
     ),
     path(
-        f"{RESOURCE_METADATA}{MCP_PATH}",
+        f"{RESOURCE_METADATA}{mcp_server.PATH}",
         endpoints.resource_metadata,
         name="oauth-resource-metadata",
     ),

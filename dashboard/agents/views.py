@@ -25,7 +25,7 @@ from dashboard.agents.authorization import (
 from dashboard.agents.forms import ConsentForm, CreditsForm
 from dashboard.agents.redirects import form_targets
 from dashboard.api_keys import actions as key_actions
-from dashboard.api_keys.pages import load_revocation
+from dashboard.api_keys.pages import load_revocation, paused_text
 from dashboard.shared.access import KeyRight, fetch_api_key, sees_api_keys
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.formatting import credits
@@ -162,13 +162,12 @@ class AgentEnd(AgentDialog):
 def pause(request: TeamRequest, agent_id: UUID) -> HttpResponse:
     agent = fetch_api_key(request, agent_id, KeyRight.PAUSE, agents=True)
     try:
-        key_actions.pause_key(by=request.membership, key=agent)
+        cancelled = key_actions.pause_key(by=request.membership, key=agent)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     else:
         undo = reverse("agent-resumptions", args=[agent.pk])
-        text = f"{agent.name} is paused. It charges and changes nothing."
-        messages.info(request, text, extra_tags=undo)
+        messages.info(request, paused_text(agent, cancelled), extra_tags=undo)
     return redirect("agents")
 
 

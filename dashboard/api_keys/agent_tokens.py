@@ -10,16 +10,16 @@ from allauth.idp.oidc.models import Token
 from django.conf import settings
 from django.utils import timezone
 
+from proxyapi import mcp_server
 from proxyapi.models import ApiKey
 
-MCP_PATH = "/mcp"
 NO_AGENT = UUID(int=0)
 AGENT_FIELD = "agent"  # of `Token.data`: the id of the `ApiKey`
 
 
 def agent_resource() -> str:
     """The address that access tokens are for: the resource of RFC 8707 and RFC 9728."""
-    return f"{settings.PORTAL_URL}{MCP_PATH}"
+    return f"{settings.PORTAL_URL}{mcp_server.PATH}"
 
 
 def find_agent_by_token(value: str) -> ApiKey | None:

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from proxyapi import mcp_server
+
 Application = Callable[[dict[str, Any], Any, Any], Awaitable[None]]
-API_BEGINNING, MCP_PATH = "/api/", "/mcp"
+API_BEGINNING = "/api/"
 
 
 class GatewayFirst:
@@ -20,6 +22,6 @@ class GatewayFirst:
         chosen, path = self.site, scope["path"] if scope["type"] == "http" else ""
         if path.startswith(API_BEGINNING):
             chosen = self.gateway
-        elif path == MCP_PATH:
+        elif path == mcp_server.PATH:
             chosen = self.agents
         await chosen(scope, receive, send)

@@ -192,6 +192,15 @@ def build_limit(limit: Decimal, spent: Decimal, held: Decimal, words: str) -> di
     }
 
 
+def paused_text(key: ApiKey, cancelled: int) -> str:
+    """The message after a pause that cancelled so many charges."""
+    text = f"{key.name} is paused. It charges and changes nothing."
+    if not cancelled:
+        return text
+    verb = "was" if cancelled == 1 else "were"
+    return f"{text} {cancelled} of its charges, not sent yet, {verb} cancelled."
+
+
 def build_key_state(
     key: ApiKey, limits: list[dict[str, Any]], now: datetime, runs: bool, owner_may: bool
 ) -> dict[str, str]:

@@ -36,7 +36,6 @@ from proxyapi.gateway.keys import NewKey
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE = "api_keys/page.html"
-CANCELLED = "{count} of its charges, not sent yet, {verb} cancelled."
 
 
 @require_safe
@@ -160,11 +159,8 @@ def pause(request: TeamRequest, key_id: UUID) -> HttpResponse:
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     else:
-        verb = "was" if cancelled == 1 else "were"
-        rest = f" {CANCELLED.format(count=cancelled, verb=verb)}" if cancelled else ""
         undo = reverse("api-key-resumptions", args=[key.pk])
-        text = f"{key.name} is paused. It charges and changes nothing.{rest}"
-        messages.info(request, text, extra_tags=undo)
+        messages.info(request, pages.paused_text(key, cancelled), extra_tags=undo)
     return redirect("api-keys")
 
 

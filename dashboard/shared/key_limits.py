@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from django.conf import settings
 from django.db.models import Q, Sum
+from django.urls import reverse
 
 from dashboard.models import BudgetPeriod, Team
 from dashboard.shared.budget_usage import (
@@ -25,7 +26,6 @@ from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import AgentCreditsUsedUp, SpendingLimit, format_credits
 
 ALLOWANCE, CHARGE_LIMIT = "key allowance", "key charge"  # keys of `SpendingLimit`
-AGENTS_PATH = "/agents/"  # where a person raises an allowance
 KEY_LIMIT_FIELDS = {BudgetPeriod.DAY: "daily_limit", BudgetPeriod.MONTH: "monthly_limit"}
 
 
@@ -48,7 +48,7 @@ def find_used_up(limits: Sequence[SpendingLimit], needed: Decimal) -> AgentCredi
     """The refusal if a charge that holds so many credits does not fit the key's allowance."""
     for limit in limits:
         if limit.key == ALLOWANCE and needed > limit.remaining:
-            url = f"{settings.PORTAL_URL}{AGENTS_PATH}"
+            url = f"{settings.PORTAL_URL}{reverse('agents')}"
             return AgentCreditsUsedUp(needed, max(limit.remaining, Decimal(0)), url)
     return None
 

@@ -2,3 +2,7 @@
 
 It is a second entrance to the gateway: the same keys, turns, quotes, charges and request log.
 """
+
+from __future__ import annotations
+
+PATH = "/mcp"  # on the portal

@@ -19,7 +19,8 @@ from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.app import Gateway
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
-from proxyapi.mcp_server.server import CALLER, PATH, Caller, build_server
+from proxyapi.mcp_server import PATH
+from proxyapi.mcp_server.server import CALLER, Caller, build_server
 from proxyapi.models import ApiKey
 
 METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"

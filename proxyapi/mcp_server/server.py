@@ -19,14 +19,14 @@ from proxyapi.gateway.app import Gateway
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.refusals import translate
 from proxyapi.gateway.request_log import build_row
-from proxyapi.mcp_server import answers
+from proxyapi.mcp_server import PATH, answers
 from proxyapi.mcp_server.desk import Desk
 from proxyapi.mcp_server.orders import MAX_SCENES, SCRIPT_CHARS, read_order
 from proxyapi.models import ApiKey
 from proxyapi.refusals import Refusal
 
 CALLER = "reelroom.caller"  # key of the ASGI scope
-PATH, TURN_S = "/mcp", 20.0
+TURN_S = 20.0  # seconds that a call waits for its turn
 INSTRUCTIONS = (
     "Reelroom makes videos that cost credits. Nothing is charged but by make, which needs the "
     "quote_id and the price of a quote. Order: find_options, quote, make, wait. The same quote, "

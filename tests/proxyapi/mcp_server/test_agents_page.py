@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from proxyapi.mcp_server import PATH
 from proxyapi.mcp_server.answers import MESSAGES, REFUSED
-from proxyapi.mcp_server.server import CALLER, PATH, TOOLS
+from proxyapi.mcp_server.server import CALLER, TOOLS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "agents.md").read_text(encoding="utf-8")
 
