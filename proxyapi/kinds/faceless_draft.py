@@ -36,7 +36,7 @@ from proxyapi.upstream import errors, response_parsing
 QUOTE_RETRY_S = 240.0  # seconds until a script or a new price is requested again
 CREATE_OPERATION, READ_OPERATION = "faceless.create", "faceless.get"
 SCRIPT_OPERATION, PAGE_SCRIPT_OPERATION = "faceless.scripts", "faceless.scrape_script"
-RENDER_OPERATION = "faceless.render"
+RENDER_OPERATION, CHANGE_OPERATION = "faceless.render", "faceless.patch"
 MAX_PRICE_AGE = timedelta(days=1)  # an older price is requested again while approval is pending
 QUOTE_RETRY_WHILE_CHARGED_S = 10.0  # seconds until the next attempt while a charge is open
 # The draft's current settings are invalid.
@@ -110,7 +110,7 @@ def patch_draft(
 ) -> dict[str, Any]:
     path, requested_at = {"faceless": str(job.remote_id)}, timezone.now()
     reply = calls.call_upstream(
-        job.token, "faceless.patch", lane, patience=patience, path=path, json=changes
+        job.token, CHANGE_OPERATION, lane, patience=patience, path=path, json=changes
     )
     return read_record(job, reply.data, requested_at)
 

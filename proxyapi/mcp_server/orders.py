@@ -14,15 +14,17 @@ from typing import Any
 
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.requests import ServiceRequest
-from proxyapi.kinds import storyboard_sync
+from proxyapi.kinds import storyboard_requests, storyboard_sync
 from proxyapi.kinds.clip import CREATE_CLIP_OPERATION
 from proxyapi.kinds.faceless_draft import (
+    CHANGE_OPERATION,
     CREATE_OPERATION,
     PAGE_SCRIPT_OPERATION,
     RENDER_OPERATION,
     SCRIPT_OPERATION,
     TYPES_WITH_GENRE,
 )
+from proxyapi.kinds.page_reading import SCRAPE_OPERATION
 from proxyapi.kinds.storyboard_copy import STORYBOARD_RENDER_OPERATION
 from proxyapi.operations import get_operation
 
@@ -95,15 +97,16 @@ class Order:
                 for scene in self.fields["scenes"]
             ]
             first = {"mode": "manual", "title": self.title, "settings": self.settings}
-            return [request(storyboard_sync.CREATE, first), draft_request("scenes", scenes=scenes)]
+            added = request(storyboard_requests.SCENES, {"scenes": scenes})
+            return [request(storyboard_sync.CREATE, first), added]
         first = {"type": self.type, "title": self.title}
         if "topic" in self.fields:
             first["topic"] = self.fields["topic"]
         script = {"script": self.fields["script"]} if "script" in self.fields else {}
         steps = [request(CREATE_OPERATION, first)]
-        steps.append(draft_request("patch", **self.settings, **script))
+        steps.append(request(CHANGE_OPERATION, {**self.settings, **script}))
         if "link" in self.fields:
-            steps.append(draft_request("scrape_images", url=self.fields["link"]))
+            steps.append(request(SCRAPE_OPERATION, {"url": self.fields["link"]}))
         return steps
 
     def first_charge(self, id: str) -> ServiceRequest:
@@ -126,11 +129,6 @@ class Order:
 
 def request(operation: str, fields: dict[str, Any] | None) -> ServiceRequest:
     return ServiceRequest(get_operation(operation), {}, {}, fields)
-
-
-def draft_request(step: str, **fields: Any) -> ServiceRequest:
-    area = "text_to_scene" if step == "scenes" else "faceless"
-    return request(f"{area}.{step}", fields)
 
 
 def with_id(asked: ServiceRequest, id: str) -> ServiceRequest:

@@ -21,7 +21,7 @@ from proxyapi.upstream.response_parsing import as_mapping
 MAX_ROWS, MAX_OPTIONS, MAX_OPEN_QUOTES, MAX_CHARGES = 20, 40, 5, 5
 MAX_SCRIPT_CHARS = 2000
 OPTION_FIELDS = ("id", "uuid", "slug", "name", "label", "language", "gender", "type", "cost")
-NOT_FOUND = "Nothing with this id exists here. Call list for what there is."
+NOT_FOUND = "Nothing with this id exists here. Call list_videos for what there is."
 UNKNOWN_GROUP = "There is no group of this name. Without a group find_options names all."
 
 
