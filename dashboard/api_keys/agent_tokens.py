@@ -39,7 +39,7 @@ def find_agent_of(token: Token) -> ApiKey | None:
         owner=token.user_id,
         owner__is_active=True,
     )
-    return agents.select_related("tenant", "owner").first()
+    return agents.select_related("tenant", "owner", "token__account").first()
 
 
 def find_connected(agents: Collection[ApiKey]) -> set[UUID]:

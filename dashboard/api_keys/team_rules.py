@@ -71,11 +71,8 @@ class PortalTeamRules(TeamRules):
             raise Refusal(RIGHT_MISSING)
 
     def find_token(self, key: ApiKey) -> Token:
-        if key.token_id is None:
-            return require_member_token(load_owner(key))
-        usable = Token.objects.usable().select_related("account")
-        token = usable.filter(pk=key.token_id).first()
-        if token is None:
+        token = require_member_token(load_owner(key)) if key.token is None else key.token
+        if not token.is_usable:
             raise TokenRefused(TOKEN_STOPPED)
         return token
 
@@ -175,10 +172,11 @@ def load_active_owner(key: ApiKey) -> Membership:
 
 def load_owner(key: ApiKey) -> Membership:
     """The active membership of the key's owner. Raises `Refusal` without one."""
-    members = Membership.objects.select_related("team__tenant", "user")
+    members = Membership.objects.select_related("team")
     member = members.filter(team__tenant=key.tenant_id, user=key.owner_id).first()
-    if member is None or not member.user.is_active:
+    if member is None or not key.owner.is_active:
         raise Refusal(OWNER_GONE)
+    member.user, member.team.tenant = key.owner, key.tenant  # of the same query as the key
     return member
 
 

@@ -64,11 +64,12 @@ def revoke_keys(keys: Collection[ApiKey], now: datetime) -> int:
 
 
 def find_key(value: str, now: datetime) -> ApiKey | None:
-    """The active key with this value, with its tenant and owner; no query for what is no key."""
+    """The active key with this value, with its tenant, owner and token; no query for what is no
+    key."""
     if not is_well_formed(value):
         return None
     rows = ApiKey.objects.active(now).with_digest(digest(value), now)
-    return rows.select_related("tenant", "owner").first()
+    return rows.select_related("tenant", "owner", "token__account").first()
 
 
 def is_well_formed(value: str) -> bool:

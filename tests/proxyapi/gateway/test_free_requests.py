@@ -6,17 +6,20 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 from django.utils import timezone
+from starlette.requests import Request
 
 from dashboard.models import Membership, Role
-from proxyapi.gateway import keys, request_log
+from proxyapi.gateway import access, keys, request_log
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.request_log import RequestLog, build_row, write_rows
 from proxyapi.models import GatewayRequest, Job, JobOrigin, KeyScope, Token
+from proxyapi.operations import get_operation
 from proxyapi.upstream.reply import Answer
 from tests.proxyapi.gateway.conftest import Script
 from tests.proxyapi.scripted_upstream import (
@@ -45,6 +48,18 @@ def test_an_answer_is_passed_on_byte_for_byte(
     (sent,) = upstream.requests
     assert sent.headers["authorization"] == f"Bearer sbx_{token.pk}"
     assert str(sent.url).endswith("/v2/faceless/7?include=a&include=b")
+
+
+def test_two_queries_let_a_request_in(
+    token: Token, priya: Membership, django_assert_num_queries: Any
+) -> None:
+    on_token = {"token": token, "last_used_at": timezone.now()}
+    made = keys.create_key(token.tenant, priya.user_id, "n", [KeyScope.READ], **on_token)
+    headers = [(b"authorization", f"Bearer {made.value}".encode())]
+    request = Request({"type": "http", "headers": headers, "client": ("127.0.0.1", 4711)})
+    with django_assert_num_queries(2):  # of the key with its token, and of the membership
+        call, refusal = access.begin_operation(request, get_operation("faceless.get"))
+    assert (call.key, call.token, refusal) == (made.key, token, None)
 
 
 def test_a_refusal_of_the_service_is_passed_on(script: Script, upstream: ScriptedUpstream) -> None:
