@@ -125,7 +125,7 @@ app.conf.update(
         "audited-sign-ins": beat_entry(15.0, "dashboard.tasks.audit_sign_ins"),
         "deliveries": beat_entry(10.0, "dashboard.tasks.deliver_due_alerts"),
         "invitations": beat_entry(30.0, "dashboard.tasks.send_due_invitations"),
-        "old-calls": beat_entry(21_600.0, "proxyapi.tasks.prune_calls"),
+        "old-calls": beat_entry(900.0, "proxyapi.tasks.prune_calls"),
         "old-charge-log": beat_entry(21_600.0, "proxyapi.tasks.prune_charge_log"),
         "old-stored-files": beat_entry(21_600.0, "proxyapi.tasks.prune_stored_files_task"),
         "old-alerts": beat_entry(21_600.0, "dashboard.tasks.prune_alerts"),

@@ -247,8 +247,10 @@ if not urlsplit(PORTAL_URL).hostname or urlsplit(PORTAL_URL).scheme not in ("htt
 
 # At least 35 days: a budget's alert must outlive its month, or it would be sent twice.
 ALERT_RETENTION_DAYS = env.integer("ALERT_RETENTION_DAYS", 400, 35, 3650)
-# For calls that do not charge; those that charge are kept.
+# For calls that do not charge; those that charge are kept, and answered reads for two hours, or
+# with LOG_CALLS=all for a day.
 API_CALL_RETENTION_DAYS = env.integer("API_CALL_RETENTION_DAYS", 30, 1, 3650)
+LOG_CALLS = env.choice("LOG_CALLS", "failures", "all")
 # The log of requests that scripts made, and the events for scripts and webhooks.
 GATEWAY_LOG_DAYS = env.integer("GATEWAY_LOG_DAYS", 30, 2, 3650)
 GATEWAY_EVENT_DAYS = env.integer("GATEWAY_EVENT_DAYS", 30, 7, 3650)

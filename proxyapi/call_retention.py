@@ -1,36 +1,44 @@
-"""Delete old records of upstream calls.
+"""Delete records of upstream calls that nobody reads any more.
 
-Polling adds tens of thousands of records a day for a busy token, so records of calls that did not
-charge are deleted after a while. A call that charged stays: its entry's page shows it.
+Polling adds tens of thousands of records a day for a busy token. An answered read is summed by
+quarter of an hour (`service_quarters`), and its record is deleted two hours later; with
+`LOG_CALLS=all` after a day. A read that failed is kept for API_CALL_RETENTION_DAYS, and so is the
+newest call of each token, which tells when it was last used. A call that charged stays: its entry's
+page shows it.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from proxyapi.models import ApiCall, Tenant
+from proxyapi.models import ApiCall, CallOutcome, Tenant
 from proxyapi.operations import CHARGING_OPERATIONS
 
 BATCH_SIZE = 1000
+READS_KEPT_FOR = {"failures": timedelta(hours=2), "all": timedelta(days=1)}  # by LOG_CALLS
 
 
 def prune_old_calls() -> int:
-    """Delete records of non-charging calls older than API_CALL_RETENTION_DAYS; return how many.
+    """Delete what is no longer kept; return how many.
 
     Batch by batch, each its own transaction, because calls are recorded meanwhile.
     """
-    deleted = 0
+    deleted, now = 0, timezone.now()
     for tenant in Tenant.objects.all():
-        while batch := list(prunable_calls(tenant).values_list("pk", flat=True)[:BATCH_SIZE]):
+        while batch := list(prunable_calls(tenant, now).values_list("pk", flat=True)[:BATCH_SIZE]):
             deleted += ApiCall.objects.filter(pk__in=batch).delete()[0]
     return deleted
 
 
-def prunable_calls(tenant: Tenant) -> QuerySet[ApiCall]:
-    until = timezone.now() - timedelta(days=settings.API_CALL_RETENTION_DAYS)
-    old = ApiCall.objects.filter(tenant=tenant, sent_at__lt=until)
-    return old.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")
+def prunable_calls(tenant: Tenant, now: datetime) -> QuerySet[ApiCall]:
+    newer = ApiCall.objects.filter(token=OuterRef("token"), sent_at__gt=OuterRef("sent_at"))
+    summed = Q(Exists(newer), outcome=CallOutcome.ANSWERED)
+    reads_until = now - READS_KEPT_FOR[settings.LOG_CALLS]
+    until = now - timedelta(days=settings.API_CALL_RETENTION_DAYS)
+    old = Q(sent_at__lt=until) | summed & Q(sent_at__lt=reads_until)
+    calls = ApiCall.objects.filter(old, tenant=tenant, sent_at__lt=max(until, reads_until))
+    return calls.exclude(operation__in=CHARGING_OPERATIONS).order_by("sent_at")

@@ -218,10 +218,10 @@ def sweep_top_ups() -> None:
         refresh_top_up_task.delay(str(account_id))
 
 
-@shared_task(expires=30)
+@shared_task(expires=ledger.MESSAGE_LIFETIME_S)
 def sync_ledger_task(account_id: str) -> None:
-    """Enqueued every 5 s while the ledger is due: duplicates that piled up cost one query each and
-    do not sync."""
+    """A second message for the same read costs one query and does not sync."""
+    ledger.forget_message(UUID(account_id))
     if ledger.accounts_due_for_sync(timezone.now(), of=UUID(account_id)):
         ledger.sync_account(UUID(account_id))
         for charge_id in charges_with_late_debit(UUID(account_id)):
@@ -231,13 +231,13 @@ def sync_ledger_task(account_id: str) -> None:
 @shared_task
 def sync_due_ledgers() -> None:
     """Every 5 s: accounts whose ledger is due, or of which a charge was settled meanwhile."""
-    for account_id in ledger.accounts_due_for_sync(timezone.now()):
+    for account_id in ledger.accounts_to_enqueue(timezone.now()):
         sync_ledger_task.delay(str(account_id))
 
 
 @shared_task
 def prune_calls() -> None:
-    """Four times a day: delete old records of calls that did not charge."""
+    """Each quarter of an hour: delete old records of calls that did not charge."""
     call_retention.prune_old_calls()
 
 

@@ -19,7 +19,8 @@ from proxyapi.polling.clock_rollback import MAX_CLOCK_ROLLBACK
 
 RECENT_CALLS_CHECKED = 20  # the latest calls, which decide whether the service answers
 MAX_IGNORED_FAILURES = 1  # a single failed call is no outage
-# Each ledger is read every minute: after this time without an answer the worker may be down.
+# While a page is open each ledger is read every minute: after this time without an answer the
+# worker may be down.
 STATUS_VALID_FOR = timedelta(minutes=5)
 
 

@@ -27,4 +27,11 @@ from proxyapi.ledger.matching import (
     unlink_entry,
 )
 from proxyapi.ledger.mirror import mirror_entries
-from proxyapi.ledger.sync_schedule import accounts_due_for_sync, sync_account
+from proxyapi.ledger.sync_schedule import (
+    MESSAGE_LIFETIME_S,
+    accounts_due_for_sync,
+    accounts_to_enqueue,
+    forget_message,
+    read_ledgers_of_viewed_teams,
+    sync_account,
+)

@@ -1,11 +1,13 @@
 """Which ledgers are due, and one sync: mirror, match, take a checkpoint, schedule the next.
 
-An account is read every minute, seconds after one of its charges was settled, and, if the rate
-limit was exhausted, as soon as it allows. During upstream errors syncs become rare.
+An active account is read every minute, an idle one each ten (`activity`); both seconds after one of
+their charges was settled, and, if the rate limit was exhausted, as soon as it allows. During
+upstream errors syncs become rare.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -16,7 +18,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from proxyapi.backoff import Backoff
-from proxyapi.ledger import api_view_sync, mirror_range
+from proxyapi.ledger import activity, api_view_sync, mirror_range
 from proxyapi.ledger.balance_checkpoint import CHECKPOINT_REQUESTS, take_checkpoint
 from proxyapi.ledger.mirror import mirror_entries
 from proxyapi.ledger.page_reader import open_ledger_reader
@@ -28,6 +30,7 @@ from proxyapi.upstream import errors
 
 SYNC_INTERVAL = timedelta(minutes=1)
 SCHEDULE_BEAT = timedelta(seconds=5)  # between two checks for due ledgers (dashboard/celery.py)
+MESSAGE_LIFETIME_S = 30  # seconds that a message to read a ledger waits for a worker
 READ_AGE_SLACK = timedelta(seconds=10)
 # Reads a minute that go before polls, because people wait for their charges
 MAX_URGENT_READS_PER_MINUTE = 4
@@ -55,6 +58,27 @@ def accounts_due_for_sync(now: datetime, of: UUID | None = None) -> list[UUID]:
     return list(due.values_list("pk", flat=True))
 
 
+def accounts_to_enqueue(now: datetime) -> list[UUID]:
+    """Accounts that are due and for which no message waits: each check would add one more, as long
+    as the workers are busy. A message that was lost is sent again when it would have expired."""
+    due = accounts_due_for_sync(now)
+    with connect_redis().pipeline(transaction=False) as pipeline:
+        for account_id in due:
+            pipeline.set(_queued_key(account_id), 1, nx=True, ex=MESSAGE_LIFETIME_S)
+        is_new = pipeline.execute()
+    return [account_id for account_id, new in zip(due, is_new, strict=True) if new]
+
+
+def forget_message(account_id: UUID) -> None:
+    """The account's message has arrived."""
+    with suppress(redis.RedisError):
+        connect_redis().delete(_queued_key(account_id))
+
+
+def _queued_key(account_id: UUID) -> str:
+    return f"ledger-sync-queued:{account_id}"
+
+
 def sync_account(account_id: UUID) -> None:
     """Read the account's ledger as far as it can be read now. A lease keeps other workers out."""
     account = Account.objects.select_related("tenant").get(pk=account_id)
@@ -79,10 +103,19 @@ def sync_account(account_id: UUID) -> None:
 
 
 def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
-    """The time until the last read of the ledger's end is a minute old, less the beat."""
+    """The time until the last read of the ledger's end is a minute old, less the beat; of an idle
+    account's, longer."""
+    if activity.is_idle(ledger, now):
+        return activity.draw_idle_delay()
     wait = SYNC_INTERVAL - SCHEDULE_BEAT
     age = now - ledger.read_at if ledger.read_at else wait
     return wait - age if age < wait and not ledger.problem else wait
+
+
+def read_ledgers_of_viewed_teams(tenants: Collection[UUID]) -> None:
+    """Somebody came to these teams: what was read longer ago than an active account's is due."""
+    now = timezone.now()
+    activity.read_ledgers_soon(tenants, read_before=now - SYNC_INTERVAL, now=now)
 
 
 def acquire_lease(account: Account) -> datetime | None:

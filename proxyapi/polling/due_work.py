@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Least
 from django.utils import timezone
 
-from proxyapi import rate_limiter, upstream_address
+from proxyapi import rate_limiter, upstream_address, viewers
 from proxyapi.kinds import KINDS, MAX_PRICE_AGE
 from proxyapi.models import (
     CharacterGenres,
@@ -38,7 +38,7 @@ from proxyapi.models import (
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.job import POLLING_STOPPED_HORIZON
 from proxyapi.operations import ESTIMATED_RENDER_OPERATIONS, REFUNDABLE_OPERATIONS
-from proxyapi.polling import circuit_breaker, clock_rollback, viewers
+from proxyapi.polling import circuit_breaker, clock_rollback
 from proxyapi.polling.candidate_selection import PollCandidate, select_stalest
 from proxyapi.polling.duration_history import DurationHistory, DurationKey
 from proxyapi.polling.duration_model import MIN_POLL_INTERVAL_S

@@ -39,8 +39,8 @@ from redis.asyncio.client import PubSub
 from dashboard.shared.connections import run_in_thread
 from dashboard.shared.live.change_rendering import TooManyChanges, render_tenant_changes
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket, expired_sessions
+from proxyapi import ledger, viewers
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
-from proxyapi.polling import viewers
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -307,12 +307,12 @@ class LiveHub:
             if not self.listeners:
                 continue
             idle_since = time.monotonic()
-            await run_in_thread(viewers.record_viewers, *self._open_pages())
             try:
+                await run_in_thread(record_open_pages, *self._open_pages())
                 sessions = {page.session for page in self.listeners}
                 expired = await run_in_thread(expired_sessions, sessions, end_suspended=True)
             except Exception:
-                log.exception("event streams: memberships could not be checked")
+                log.exception("event streams: open pages could not be checked")
                 continue
             for listener in self.listeners:
                 if listener.session in expired:
@@ -323,6 +323,12 @@ class LiveHub:
         pages = [(listener.session.tenant_id, listener.job_ids) for listener in self.listeners]
         videos = {(tenant, job) for tenant, jobs in pages for job in jobs}
         return {tenant for tenant, _ in pages}, videos
+
+
+def record_open_pages(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]]) -> None:
+    """Mark what is viewed; of teams to which somebody came, idle ledgers are read at once."""
+    if came := viewers.record_viewers(tenants, videos):
+        ledger.read_ledgers_of_viewed_teams(came)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, LiveHub] = WeakKeyDictionary()

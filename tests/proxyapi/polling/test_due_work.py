@@ -10,9 +10,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proxyapi import calls, rate_limiter, redis_client
+from proxyapi import calls, rate_limiter, redis_client, viewers
 from proxyapi.models import Job, JobKind, JobState, RenderDurations, Token, TokenState
-from proxyapi.polling import due_work, viewers
+from proxyapi.polling import due_work
 from proxyapi.rate_limiter import Priority
 from tests.factories import TokenFactory
 

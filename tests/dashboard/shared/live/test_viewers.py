@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.shared.live import event_stream
 from dashboard.shared.live.stream_sessions import StreamSession
 from dashboard.shared.live.views import MAX_VIDEOS_PER_STREAM
-from proxyapi.polling import viewers
+from proxyapi import viewers
 from proxyapi.redis_client import connect_redis
 from tests.dashboard.shared.live.hub_listener import RecordedPage, request_ticket, stream_ticket
 

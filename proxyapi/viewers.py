@@ -21,18 +21,31 @@ UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
 )
 
 
-def record_viewers(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()) -> None:
-    """Mark these tenants and videos (tenant, job) as viewed. Does nothing without Redis."""
-    keys = [_team_key(tenant) for tenant in tenants] + [_video_key(*video) for video in videos]
+def record_viewers(
+    tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]] = ()
+) -> list[UUID]:
+    """Mark these tenants and videos (tenant, job) as viewed, and return the tenants that were not.
+    Does nothing without Redis."""
+    teams = list(tenants)
+    keys = [_team_key(tenant) for tenant in teams] + [_video_key(*video) for video in videos]
     if not keys:
-        return
+        return []
     try:
         with connect_redis().pipeline(transaction=False) as pipeline:
             for key in keys:
-                pipeline.set(key, 1, ex=VIEWER_TTL_S)
-            pipeline.execute()
+                pipeline.set(key, 1, ex=VIEWER_TTL_S, get=True)
+            marks = pipeline.execute()
     except redis.RedisError:
-        return
+        return []
+    return [tenant for tenant, mark in zip(teams, marks, strict=False) if mark is None]
+
+
+def is_viewed(tenant: UUID) -> bool:
+    """Whether a page of the team is open; assumed without Redis."""
+    try:
+        return bool(connect_redis().exists(_team_key(tenant)))
+    except redis.RedisError:
+        return True
 
 
 def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
