@@ -22,7 +22,7 @@ from proxyapi.models import Charge, LedgerEntry, LedgerMirror
 ACTIVE_FOR = timedelta(minutes=30)
 REFUND_AWAITED_FOR = timedelta(days=1)  # an older one that is owed is not read for each minute
 # The time between two reads of an idle ledger is drawn, so that many do not become due together.
-MIN_IDLE_AGE, MAX_IDLE_AGE = timedelta(minutes=8), timedelta(minutes=12)
+MIN_IDLE_AGE, MAX_IDLE_AGE = timedelta(minutes=10), timedelta(minutes=14)
 
 
 def is_idle(ledger: LedgerMirror, now: datetime) -> bool:
@@ -46,9 +46,9 @@ def draw_idle_delay() -> timedelta:
     return MIN_IDLE_AGE + (MAX_IDLE_AGE - MIN_IDLE_AGE) * random.random()  # noqa: S311 - no secret
 
 
-def read_ledgers_soon(tenants: Collection[UUID], read_before: datetime, now: datetime) -> int:
-    """Make the idle ledgers of these teams due, because somebody came; return how many."""
-    rows = LedgerMirror.objects.filter(
-        account__tenant__in=tenants, read_at__lt=read_before, due_at__gt=now, troubles=0
-    )
-    return rows.update(due_at=now)
+def read_ledgers_soon(tenants: Collection[UUID], read_before: datetime, now: datetime) -> None:
+    """Somebody came to these teams: their accounts are idle no more, and their ledgers are due
+    unless they were read lately or cannot be."""
+    ledgers = LedgerMirror.objects.filter(account__tenant__in=tenants, is_idle=True)
+    ledgers.filter(read_at__lt=read_before, due_at__gt=now, troubles=0).update(due_at=now)
+    ledgers.update(is_idle=False)

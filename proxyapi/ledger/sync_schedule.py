@@ -1,7 +1,7 @@
 """Which ledgers are due, and one sync: mirror, match, take a checkpoint, schedule the next.
 
-An active account is read every minute, an idle one each ten (`activity`); both seconds after one of
-their charges was settled, and, if the rate limit was exhausted, as soon as it allows. During
+An active account is read every minute, an idle one each twelve (`activity`); both seconds after one
+of their charges was settled, and, if the rate limit was exhausted, as soon as it allows. During
 upstream errors syncs become rare.
 """
 
@@ -40,6 +40,7 @@ SYNC_LEASE_DURATION = timedelta(minutes=2)
 CHECKPOINT_INTERVAL = timedelta(minutes=1)  # while rows are added or the balance moves
 OVERDUE_CHECKPOINT_INTERVAL = timedelta(minutes=10)  # between attempts that go before polling
 IDLE_CHECKPOINT_INTERVAL = timedelta(hours=1)  # while none do
+RARE_CHECKPOINT_INTERVAL = timedelta(hours=6)  # of an idle account
 NEVER_READ_AT = datetime(1970, 1, 1, tzinfo=UTC)  # stands for the last read of an unread ledger
 
 
@@ -85,7 +86,7 @@ def sync_account(account_id: UUID) -> None:
     lease_expires_at = acquire_lease(account)
     if lease_expires_at is None:
         return
-    troubles = 0
+    troubles, is_idle = 0, False
     try:
         mirror_and_take_checkpoint(account)
     except RateLimitExhausted as error:
@@ -97,16 +98,18 @@ def sync_account(account_id: UUID) -> None:
         if ledger.doubts:  # it is answered, but not as before: read it again soon
             wait = SCHEDULE_BEAT
     else:
-        wait = next_sync_delay(mirror_range.get_or_create_ledger(account), timezone.now())
+        ledger, now = mirror_range.get_or_create_ledger(account), timezone.now()
+        is_idle = activity.is_idle(ledger, now)
+        wait = activity.draw_idle_delay() if is_idle else next_sync_delay(ledger, now)
     leased = LedgerMirror.objects.filter(pk=account_id, lease_expires_at=lease_expires_at)
-    leased.update(due_at=timezone.now() + wait, troubles=troubles, lease_expires_at=None)
+    leased.update(
+        due_at=timezone.now() + wait, troubles=troubles, is_idle=is_idle, lease_expires_at=None
+    )
 
 
 def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
-    """The time until the last read of the ledger's end is a minute old, less the beat; of an idle
-    account's, longer."""
-    if activity.is_idle(ledger, now):
-        return activity.draw_idle_delay()
+    """Of an active account: the time until the last read of the ledger's end is a minute old, less
+    the beat."""
     wait = SYNC_INTERVAL - SCHEDULE_BEAT
     age = now - ledger.read_at if ledger.read_at else wait
     return wait - age if age < wait and not ledger.problem else wait
@@ -220,5 +223,6 @@ def is_checkpoint_due(ledger: LedgerMirror, now: datetime) -> bool:
         and account.balance_as_of is not None
         and account.balance_as_of > ledger.checkpoint_at
     )
-    interval = CHECKPOINT_INTERVAL if is_moved else IDLE_CHECKPOINT_INTERVAL
+    unmoved = RARE_CHECKPOINT_INTERVAL if ledger.is_idle else IDLE_CHECKPOINT_INTERVAL
+    interval = CHECKPOINT_INTERVAL if is_moved else unmoved
     return ledger.checkpoint_at < now - interval

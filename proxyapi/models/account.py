@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CREDIT_FIELD_OPTIONS: dict[str, Any] = {"max_digits": 14, "decimal_places": 4}
 CREDIT_QUANTUM = Decimal("0.0001")
-PROFILE_REFRESH_AFTER = timedelta(minutes=10)
+PROFILE_REFRESH_AFTER, IDLE_PROFILE_REFRESH_AFTER = timedelta(minutes=10), timedelta(minutes=30)
 LAPSED_PLAN_REFRESH_AFTER = timedelta(minutes=2)
 INCOMPLETE_REFRESH_AFTER = timedelta(seconds=50)  # at the next round
 
@@ -109,8 +109,9 @@ class AccountQuerySet(models.QuerySet["Account"]):
 
     def due_for_refresh(self, now: datetime) -> Self:
         """Accounts with an old profile; lapsed ones are refreshed more often so that they resume by
-        themselves."""
-        old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
+        themselves, idle ones less often."""
+        old = Q(refreshed_at__isnull=True) | Q(refreshed_at__lt=now - IDLE_PROFILE_REFRESH_AFTER)
+        old |= ~Q(ledger__is_idle=True) & Q(refreshed_at__lt=now - PROFILE_REFRESH_AFTER)
         lapsed = ~Q(plan=AccountPlan.PAID) & Q(refreshed_at__lt=now - LAPSED_PLAN_REFRESH_AFTER)
         # The last refresh was incomplete: no video can be composed before the voices are known.
         incomplete = Q(plan=AccountPlan.PAID, options_as_of=None) & Q(

@@ -72,6 +72,11 @@ class LedgerMirror(models.Model):
     lease_expires_at = models.DateTimeField(
         null=True, blank=True, help_text="Until then a worker holds the lease to read it."
     )
+    is_idle = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Nobody waited for the account's rows when it was read last.",
+    )
     troubles = models.PositiveSmallIntegerField(
         default=0, help_text="Consecutive failed reads; the retry delay grows with it."
     )

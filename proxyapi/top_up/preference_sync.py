@@ -26,7 +26,7 @@ from proxyapi.top_up.setting import TopUpSetting, parse_whole_number
 from proxyapi.upstream import errors, response_parsing
 
 READ_OPERATION = "top_up.get"
-PREFERENCE_READ_INTERVAL = timedelta(minutes=4)
+PREFERENCE_READ_INTERVAL, IDLE_READ_INTERVAL = timedelta(minutes=4), timedelta(minutes=20)
 ACCOUNT_UNREADABLE = (
     "The team no longer has a working token for this account, so nothing is read from it."
 )
@@ -43,10 +43,11 @@ class PreferenceReading(NamedTuple):
 
 
 def accounts_due_for_preference_read(now: datetime) -> list[UUID]:
-    """Accounts whose preference is due to be read."""
+    """Accounts whose preference is due to be read; that of an idle account is due later."""
     usable_tokens = Token.objects.usable().filter(account=OuterRef("pk"))
-    is_unread = Q(top_up__isnull=True)
-    accounts = Account.objects.filter(is_unread | Q(top_up__due_at__lte=now), Exists(usable_tokens))
+    is_due = Q(top_up__isnull=True) | ~Q(ledger__is_idle=True) & Q(top_up__due_at__lte=now)
+    is_due |= Q(top_up__due_at__lte=now - (IDLE_READ_INTERVAL - PREFERENCE_READ_INTERVAL))
+    accounts = Account.objects.filter(is_due, Exists(usable_tokens))
     return list(accounts.values_list("pk", flat=True))
 
 

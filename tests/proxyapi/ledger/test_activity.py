@@ -12,8 +12,9 @@ from django.utils import timezone
 from dashboard.shared.live.event_stream import record_open_pages
 from proxyapi import ledger, tasks, viewers
 from proxyapi.ledger import activity, sync_schedule
-from proxyapi.models import Account, ChargeState, LedgerEntry, LedgerMirror, Tenant
+from proxyapi.models import Account, AutoTopUp, ChargeState, LedgerEntry, LedgerMirror, Tenant
 from proxyapi.redis_client import connect_redis
+from proxyapi.top_up import accounts_due_for_preference_read
 from tests.factories import ChargeFactory, JobFactory
 from tests.proxyapi.ledger.conftest import ScriptedLedger, ledger_row
 
@@ -43,18 +44,35 @@ def charge(account: Account, ago: timedelta, state: ChargeState, **fields: objec
 
 
 def seconds_to_next_read(account: Account) -> float:
-    """Of a ledger whose end was read just now."""
+    """After it was read."""
+    ledger.sync_account(account.pk)
+    mirror = LedgerMirror.objects.get(pk=account.pk)
+    assert mirror.due_at
+    return (mirror.due_at - timezone.now()).total_seconds()
+
+
+def test_the_ledger_of_an_idle_account_is_read_each_twelve_minutes(idle: Account) -> None:
+    waits = [seconds_to_next_read(idle) for _ in range(10)]
+    assert min(waits) > 598
+    assert max(waits) <= 840
+    # Those that a day's outage made due together do not stay together.
+    assert max(waits) - min(waits) > 10
+
+
+def test_profile_and_preference_of_an_idle_account_are_read_less_often(idle: Account) -> None:
+    seconds_to_next_read(idle)
     now = timezone.now()
-    LedgerMirror.objects.update(read_at=now)
-    mirror = LedgerMirror.objects.select_related("account").get(pk=account.pk)
-    return sync_schedule.next_sync_delay(mirror, now).total_seconds()
-
-
-def test_the_ledger_of_an_idle_account_is_read_each_ten_minutes(idle: Account) -> None:
-    waits = [seconds_to_next_read(idle) for _ in range(40)]
-    assert min(waits) >= 480
-    assert max(waits) <= 720
-    assert len(set(waits)) > 30  # so that those of a day's outage do not stay together
+    AutoTopUp.objects.create(account=idle, due_at=now - timedelta(minutes=5))
+    Account.objects.update(refreshed_at=now - timedelta(minutes=20), options_as_of=now)
+    profiles = Account.objects.filter(pk=idle.pk)
+    assert not profiles.due_for_refresh(now)
+    assert accounts_due_for_preference_read(now) == []
+    later = now + timedelta(minutes=12)
+    assert profiles.due_for_refresh(later)
+    assert accounts_due_for_preference_read(later) == [idle.pk]
+    record_open_pages({idle.tenant_id}, set())
+    assert profiles.due_for_refresh(now)
+    assert accounts_due_for_preference_read(now) == [idle.pk]
 
 
 def open_a_page(account: Account) -> None:
@@ -63,14 +81,6 @@ def open_a_page(account: Account) -> None:
 
 def enter_a_row(account: Account) -> None:
     LedgerEntry.objects.update(happened_at=timezone.now() - LATELY)
-
-
-def find_a_contradiction(account: Account) -> None:
-    LedgerMirror.objects.update(doubts=1)
-
-
-def miss_older_rows(account: Account) -> None:
-    LedgerMirror.objects.update(low=1)
 
 
 def fail_a_render(account: Account) -> None:
@@ -82,8 +92,6 @@ def fail_a_render(account: Account) -> None:
     [
         open_a_page,
         enter_a_row,
-        find_a_contradiction,
-        miss_older_rows,
         fail_a_render,
         lambda account: charge(account, LONG_AGO, ChargeState.UNKNOWN),
         lambda account: charge(account, timedelta(0), ChargeState.HELD),
@@ -101,9 +109,17 @@ def test_it_becomes_idle_half_an_hour_after_its_last_row(idle: Account) -> None:
     assert seconds_to_next_read(idle) > ACTIVE_S
 
 
+@pytest.mark.parametrize("field", ["low", "doubts"])
+def test_one_that_is_not_known_to_the_end_is_active(idle: Account, field: str) -> None:
+    mirror = LedgerMirror.objects.select_related("account").get(pk=idle.pk)
+    assert activity.is_idle(mirror, timezone.now())
+    setattr(mirror, field, 1)
+    assert not activity.is_idle(mirror, timezone.now())
+
+
 def test_without_redis_an_account_counts_as_active(idle: Account, settings, tmp_path) -> None:
     settings.REDIS_URL = f"unix://{tmp_path}/nobody.sock"
-    assert seconds_to_next_read(idle) < ACTIVE_S
+    assert not activity.is_idle(LedgerMirror.objects.get(pk=idle.pk), timezone.now())
 
 
 def is_due(account: Account) -> bool:
@@ -113,14 +129,15 @@ def is_due(account: Account) -> bool:
 def test_when_somebody_comes_it_is_due_at_once(idle: Account) -> None:
     now = timezone.now()
     mirrors = LedgerMirror.objects.filter(pk=idle.pk)
-    mirrors.update(read_at=now - timedelta(minutes=2), due_at=now + timedelta(minutes=8))
+    due_at = now + timedelta(minutes=8)
+    mirrors.update(read_at=now - timedelta(minutes=2), due_at=due_at, is_idle=True)
     other = Tenant.objects.create()
     record_open_pages({other.pk}, set())
     assert not is_due(idle)
     record_open_pages({idle.tenant_id}, set())
     assert is_due(idle)
     # The page stays open: that is no coming.
-    mirrors.update(due_at=now + timedelta(minutes=8))
+    mirrors.update(due_at=due_at, is_idle=True)
     record_open_pages({idle.tenant_id}, set())
     assert not is_due(idle)
 
@@ -128,11 +145,11 @@ def test_when_somebody_comes_it_is_due_at_once(idle: Account) -> None:
 def test_what_was_read_within_the_minute_or_failed_stays_as_it_is(idle: Account) -> None:
     now = timezone.now()
     mirrors = LedgerMirror.objects.filter(pk=idle.pk)
-    mirrors.update(read_at=now, due_at=now + timedelta(minutes=8))
+    mirrors.update(read_at=now, due_at=now + timedelta(minutes=8), is_idle=True)
     record_open_pages({idle.tenant_id}, set())
     assert not is_due(idle)
     connect_redis().flushdb()
-    mirrors.update(read_at=now - timedelta(minutes=2), troubles=2)
+    mirrors.update(read_at=now - timedelta(minutes=2), troubles=2, is_idle=True)
     record_open_pages({idle.tenant_id}, set())
     assert not is_due(idle)
 
