@@ -131,9 +131,10 @@ def parse_upstream_id(text: str) -> str:
 def find_job(token: Token, kind: JobKind, upstream_id: str) -> Job | None:
     """The job that has this id already. Raises `NotReady` if it is another team's."""
     accounts = Account.objects.same_upstream_account(token.account_id)
-    jobs = Job.objects.filter(account__in=accounts, kind=kind, remote_id=upstream_id)
-    job = jobs.filter(account=token.account_id).first()
-    if job is None and jobs.exists():
+    # One query: between two, an import at the same moment would look like another team's.
+    jobs = list(Job.objects.filter(account__in=accounts, kind=kind, remote_id=upstream_id))
+    job = next((job for job in jobs if job.account_id == token.account_id), None)
+    if jobs and job is None:
         sentence = OF_OTHER_TEAM.format(noun=KIND_NOUNS[kind], id=upstream_id)
         raise NotReady(sentence, field="upstream_id")
     return job

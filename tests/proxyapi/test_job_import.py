@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from proxyapi import job_import
@@ -191,3 +192,19 @@ def test_the_same_id_twice_at_once_is_one_job(token, upstream, monkeypatch):
     monkeypatch.setattr(job_import, "fetch_record", fetch)
     slower = add(token)
     assert (faster, slower) == ([(Job.objects.get(), True)], (Job.objects.get(), False))
+
+
+def test_one_that_is_imported_between_two_queries_is_not_another_teams(token, upstream):
+    upstream.respond("GET", FACELESS, make_response(RENDERING))
+    faster = []
+
+    def import_meanwhile(execute, sql, *arguments):
+        found = execute(sql, *arguments)
+        if not faster and 'FROM "proxyapi_job"' in sql:
+            faster.append(sql)
+            JobFactory.create(account=token.account, remote_id="41234", draft=None)
+        return found
+
+    with connection.execute_wrapper(import_meanwhile):
+        job, is_new = add(token)
+    assert (job, is_new) == (Job.objects.get(), False)
