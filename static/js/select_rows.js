@@ -30,12 +30,12 @@
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape" && !document.querySelector("dialog[open]")) document.querySelector("form[data-selected-rows]")?.reset();
   });
-  // While rows are selected, the list stays as it is.
-  document.addEventListener("htmx:beforeRequest", (event) => {
+  // While rows are selected, the list stays as it is, also if it was asked for before: a press would find none selected.
+  ["htmx:beforeRequest", "htmx:beforeSwap"].forEach((name) => document.addEventListener(name, (event) => {
     const { elt, requestConfig } = event.detail;
     const isLive = requestConfig.triggeringEvent?.type.startsWith("reelroom:");
     if (isLive && elt.querySelector("input[data-act]:checked")) event.preventDefault();
-  });
+  }));
   document.addEventListener("htmx:beforeSwap", () => (before = boxes().length));
   document.addEventListener("htmx:afterSwap", ({ detail: { requestConfig } }) => {
     if (requestConfig?.elt.matches("[data-more-rows]")) boxes()[before]?.focus();

@@ -1,15 +1,19 @@
-"""Ideas that are selected: a range with Shift, and none with Escape."""
+"""Ideas that are selected: a range with Shift, none with Escape; the live list leaves them."""
 
 from __future__ import annotations
+
+import re
 
 from playwright.sync_api import expect
 
 from dashboard.models import Membership
 from proxyapi.models import Token
 from tests.browser.behaviours.conftest import OpenPage
+from tests.browser.held_responses import hold_response
 from tests.dashboard.ideas import conftest as ideas
 
 account, token = ideas.account, ideas.token
+LIST = re.compile(r"/ideas/(\?.*)?$")
 
 
 def test_a_range_of_ideas_is_selected_with_shift_and_let_go_with_escape(
@@ -25,3 +29,17 @@ def test_a_range_of_ideas_is_selected_with_shift_and_let_go_with_escape(
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
     expect(boxes.nth(1)).not_to_be_checked()
+
+
+def test_a_list_that_was_asked_for_before_leaves_what_is_selected(
+    priya: Membership, token: Token, open_page: OpenPage
+) -> None:
+    ideas.make_ideas(token.account, "Deep lakes", "Salt lakes")
+    page = open_page(priya, "/ideas/")
+    with hold_response(page, LIST):
+        with page.expect_request(LIST):
+            page.evaluate("document.body.dispatchEvent(new CustomEvent('reelroom:idea'))")
+        page.locator("#idea-rows input[type=checkbox]").nth(1).check()
+    expect(page.locator("#ideas.htmx-request")).to_have_count(0)
+    page.get_by_role("button", name="Make 1 draft").click()
+    page.wait_for_url("**/script/")
