@@ -17,6 +17,7 @@ from dashboard.shared.setup_required import SetupRequiredMiddleware
 from tests import servers
 from tests.emptied_tables import delete_rows_instead_of_flush
 from tests.external_state import empty_external_state
+from tests.open_connections import close_connections_of_threads, watch_connections
 from tests.settings import ON_POSTGRES, TEST_DIR
 
 pytest_plugins = ["tests.people"]
@@ -123,6 +124,19 @@ def _plain_templates(django_test_environment: None) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _deleted_rows() -> None:
     delete_rows_instead_of_flush()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _watched_connections() -> None:
+    watch_connections()
+
+
+@pytest.fixture(autouse=True)
+def _no_open_connection() -> Iterator[None]:
+    """Fails a test of which a thread leaves a connection open."""
+    yield
+    left = close_connections_of_threads()
+    assert not left, f"threads that left a connection to the database open: {', '.join(left)}"
 
 
 @pytest.fixture

@@ -100,10 +100,12 @@ def rendered(upstream: ScriptedUpstream) -> httpx.Response:
 def worker(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
     taken = Worker()
     monkeypatch.setattr(tasks, "_enqueue", taken.enqueue)
-    # A thread keeps no connection to a database that the test empties.
+    # Threads that outlive their test write into the next one; none keeps a connection, either.
     monkeypatch.setattr(threads, "release_connections", connections.close_all)
-    yield taken
-    taken.finish()
+    with ThreadPoolExecutor(threads.MAX_THREADS) as pool:
+        monkeypatch.setattr(threads, "_threads", pool)
+        yield taken
+        taken.finish()
 
 
 @pytest.fixture

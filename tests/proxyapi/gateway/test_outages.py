@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import connection
 from django.utils import timezone
 
 from proxyapi import failpoints
 from proxyapi.gateway import charging
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import Charge, ChargeState
 from tests.proxyapi.gateway.conftest import Script, Worker
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, charged_response
@@ -117,7 +117,7 @@ def test_a_client_that_leaves_changes_nothing(
         call = asyncio.create_task(
             script.send(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
         )
-        while not await asyncio.to_thread(charge_exists):
+        while not await in_thread(Charge.objects.exists):
             await asyncio.sleep(0.02)
         call.cancel()
 
@@ -128,10 +128,3 @@ def test_a_client_that_leaves_changes_nothing(
     answer = script.call(*SCRIPTS, json={}, headers={"Idempotency-Key": "left"})
     assert answer.json()["data"]["script"] == "Tea."
     assert len(upstream.request_bodies(*SCRIPTS)) == 1
-
-
-def charge_exists() -> bool:
-    try:
-        return Charge.objects.exists()
-    finally:
-        connection.close()

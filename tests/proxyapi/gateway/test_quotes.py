@@ -25,6 +25,7 @@ from proxyapi.gateway.charging import admit
 from proxyapi.gateway.document import DOCUMENT_PATH
 from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import AdmittedCharge
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import (
     Charge,
     ChargeState,
@@ -171,7 +172,7 @@ def test_while_its_charge_runs_the_answer_is_409(
 
     async def repeat() -> httpx.Response:
         first = asyncio.create_task(script.send(*SCRIPTS, json={}, headers=using(quote)))
-        while not await asyncio.to_thread(charge_exists):
+        while not await in_thread(Charge.objects.exists):
             await asyncio.sleep(0.02)
         again = await script.send(*SCRIPTS, json={}, headers=using(quote))
         first.cancel()
@@ -184,13 +185,6 @@ def test_while_its_charge_runs_the_answer_is_409(
     assert answer.headers["reelroom-charge-id"] == str(charge.pk)
     worker.dispatch(charge.pk)
     assert script.call(*SCRIPTS, json={}, headers=using(quote)).json()["data"]["script"] == "Tea."
-
-
-def charge_exists() -> bool:
-    try:
-        return Charge.objects.exists()
-    finally:
-        connection.close()
 
 
 @pytest.mark.parametrize(

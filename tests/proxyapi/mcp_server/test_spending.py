@@ -14,6 +14,7 @@ from django.utils import timezone
 from dashboard.budgets.actions import approve_request
 from dashboard.models import ApprovalRequest, Membership, Team
 from proxyapi.gateway import keys
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, Charge, ChargeState, Job, KeyScope, Quote
 from tests.proxyapi.gateway.conftest import Worker
 from tests.proxyapi.mcp_server.conftest import FILM, Agent
@@ -107,7 +108,7 @@ def test_a_call_that_is_cancelled_was_paid_once(agent: Agent, worker: Worker) ->
     async def give_up() -> None:
         wanted = {"quote_id": quoted["quote_id"], "price": quoted["price"]}
         asked = asyncio.create_task(agent.ask("make", **wanted))
-        while not await asyncio.to_thread(Charge.objects.exists):
+        while not await in_thread(Charge.objects.exists):
             await asyncio.sleep(0.02)
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
