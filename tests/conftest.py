@@ -6,6 +6,7 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -17,6 +18,7 @@ from dashboard.shared.setup_required import SetupRequiredMiddleware
 from tests import servers
 from tests.emptied_tables import delete_rows_instead_of_flush
 from tests.external_state import empty_external_state
+from tests.migrated_database import copy_migrated_database
 from tests.open_connections import close_connections_of_threads, watch_connections
 from tests.settings import ON_POSTGRES, TEST_DIR
 
@@ -27,6 +29,7 @@ hypothesis.settings.register_profile(
     "untimed", deadline=None, suppress_health_check=SLOW_HEALTH_CHECKS
 )
 hypothesis.settings.load_profile("untimed")
+POSTGRES_WORDS = ("transaction=True", "transactional_db", "postgresql")
 PAGE_FIXTURES = {"client", "client_of", "async_client", "urls"}
 # As it is before pytest-django replaces it.
 RENDER_TEMPLATE = Template._render  # type: ignore[attr-defined]
@@ -66,6 +69,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """To import a file of tests takes longer than to see that none of them is for PostgreSQL."""
+    is_left_out = config.getoption("--postgresql") and collection_path.name.startswith("test_")
+    return True if is_left_out and not may_be_for_postgres(collection_path) else None
+
+
+def may_be_for_postgres(path: Path) -> bool:
+    """True if the file, or the fixtures of its folder, name what `is_for_postgres` looks at."""
+    files = (path, path.with_name("conftest.py"))
+    text = "".join(file.read_text() for file in files if file.exists())
+    return any(word in text for word in POSTGRES_WORDS)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slow ones first: at the end, one would leave the other processes with nothing to do."""
@@ -73,6 +89,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if config.getoption("--postgresql"):
         config.hook.pytest_deselected(items=[item for item in items if not is_for_postgres(item)])
         items[:] = [item for item in items if is_for_postgres(item)]
+    else:
+        check_collected_for_postgres(items)
+
+
+def check_collected_for_postgres(items: list[pytest.Item]) -> None:
+    """Fail for a file that `--postgresql` would leave out although it has such a test."""
+    tests = (item for item in items if item.get_closest_marker("drill") is None)
+    paths = {item.path for item in tests if is_for_postgres(item)}
+    if missed := sorted(str(path) for path in paths if not may_be_for_postgres(path)):
+        raise pytest.UsageError(f"No word of POSTGRES_WORDS is in {', '.join(missed)}.")
 
 
 def is_for_postgres(item: pytest.Item) -> bool:
@@ -113,6 +139,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 def asks_database(item: pytest.Item) -> bool:
     fixtures = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ()))
     return bool(fixtures) or item.get_closest_marker("django_db") is not None
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_modify_db_settings: None, django_db_use_migrations: bool) -> bool:
+    """True if pytest-django finds the tables there: on SQLite they are copied."""
+    if is_copied := django_db_use_migrations and not ON_POSTGRES:
+        copy_migrated_database(Path(settings.DATABASES["default"]["TEST"]["NAME"]))
+    return is_copied
 
 
 @pytest.fixture(scope="session", autouse=True)

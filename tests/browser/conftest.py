@@ -22,6 +22,7 @@ from tests.browser.sandbox_control import SandboxControl
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.checks.reached_operations import REACHED_OPERATIONS
 from tests.leaks import Canaries
+from tests.migrated_database import copy_migrated_database
 
 HERE = Path(__file__).parent
 REQUESTS_PER_MINUTE = 600  # of each token; the portal learns it from the headers of answers
@@ -49,7 +50,9 @@ def live_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal
     """The processes of `make run`, ready; the same ones for all browser tests. Its sandbox answers
     in the dialect that `REELROOM_DIALECT` names, and lets a journey of many requests go on: nobody
     waits in a browser for a token's next minute."""
-    with portal_context(tmp_path_factory.mktemp("portal")) as portal:
+    var = tmp_path_factory.mktemp("portal")
+    copy_migrated_database(var / "reelroom.sqlite3")
+    with portal_context(var) as portal:
         settings = {
             "dialect": os.environ.get("REELROOM_DIALECT", "spec"),
             "rate_limit": REQUESTS_PER_MINUTE,

@@ -32,6 +32,7 @@ from dashboard.static_files.releases import collect_static_files
 from proxyapi import calls
 from proxyapi.operations import OPERATIONS
 from proxyapi.upstream.client import UpstreamClient
+from tests.migrated_database import copy_migrated_database
 from tests.proxyapi.money.in_process_sandbox import ADDRESS, InProcessSandbox
 
 # A name that browsers trust as they trust TLS; nothing listens there.
@@ -107,6 +108,7 @@ def demo_site(var: Path) -> Iterator[PageSite]:
 
 
 def enter_demo(stack: ExitStack, var: Path) -> None:
+    copy_migrated_database(var / "site.sqlite3")
     database = {"ENGINE": "django.db.backends.sqlite3", "NAME": var / "site.sqlite3"}
     connections["default"] = DatabaseWrapper(
         connections.configure_settings({"default": database})["default"]
@@ -135,5 +137,4 @@ def enter_demo(stack: ExitStack, var: Path) -> None:
     patch.setattr(SandboxAdmin, "_request", send)
     client = stack.enter_context(UpstreamClient(f"{ADDRESS}/v2", OPERATIONS, transport=sandbox))
     patch.setattr(calls, "upstream_client", lambda: client)
-    call_command("migrate", verbosity=0)
     call_command("seed_demo", verbosity=0)

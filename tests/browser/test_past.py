@@ -23,6 +23,7 @@ from tests.browser.page_audit import WIDE, serious_violations
 from tests.browser.portal_process import DemoPerson, LivePortal, portal_context
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
+from tests.migrated_database import copy_migrated_database
 from tests.up.supervisors import await_end_of, group_of, running_in
 
 PICTURE_SIZE = {"width": WIDE, "height": 1000}
@@ -52,7 +53,9 @@ IN_VIEW_WITHOUT_PICTURE_JS = """() => [...document.querySelectorAll("video[data-
 @pytest.fixture(scope="module")
 def full_portal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LivePortal]:
     """A portal with its demo team; at the end it is stopped by Ctrl-C and leaves no process."""
-    with portal_context(tmp_path_factory.mktemp("past"), DEMO="full") as portal:
+    var = tmp_path_factory.mktemp("past")
+    copy_migrated_database(var / "reelroom.sqlite3")
+    with portal_context(var, DEMO="full") as portal:
         group = group_of(portal.pid)
         assert len(running_in(group)) >= 8, "reaper, valkey, sandbox, web, three workers, beat"
         yield portal

@@ -104,7 +104,9 @@ def token(sandbox: SandboxClient, priya: Membership) -> Token:
 
 
 @pytest.fixture
-def make_agent(worker: Worker, priya: Membership, token: Token) -> Iterator[Callable[..., Agent]]:
+def make_agent(
+    transactional_db: None, worker: Worker, priya: Membership, token: Token
+) -> Iterator[Callable[..., Agent]]:
     """Agents of Priya's; arguments are the fields of their key."""
     app = McpApp(Gateway())
     with asyncio.Runner() as loop:
