@@ -40,6 +40,9 @@ from tests.unknown_variables import UnknownVariable  # noqa: E402
 
 if not ON_POSTGRES:
     DATABASES["default"].setdefault("TEST", {})["NAME"] = str(TEST_DIR / "test.sqlite3")
+# Fifty at once wait for one lock, or for a connection: how long tells of the machine.
+options = DATABASES["default"]["OPTIONS"]
+(options["pool"] if ON_POSTGRES else options)["timeout"] = 300  # seconds
 CHARGE_LOG_DIR = TEST_DIR / f"charge-log-{WORKER}"
 # Slow hashing proves nothing here.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

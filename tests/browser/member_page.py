@@ -17,8 +17,8 @@ from tests.browser.portal_process import DemoPerson
 from tests.browser.sandbox_control import SandboxGuest, wait_until
 
 SCRIPT_TEXT = "A glacier looks still, and yet it moves. Every winter lays down a layer of snow."
-# On two busy cores: for whatever a test expects unless it says more, and for a film.
-DEFAULT_TIMEOUT_MS, RENDERED_TIMEOUT_MS = 30_000, 90_000
+# On two cores at a load of twenty: for whatever a test expects unless it says more, and for a film.
+DEFAULT_TIMEOUT_MS, RENDERED_TIMEOUT_MS = 60_000, 120_000
 LEDGER_TIMEOUT_MS = 120_000  # of what only the ledger says, which is read once a minute
 
 

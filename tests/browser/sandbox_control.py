@@ -120,7 +120,7 @@ class SandboxControl:
         return 0 if self.usual["failed_render_refunds"] else RENDER_CREDITS
 
 
-def wait_until(holds: Callable[[], object], seconds: float = 30) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = 60) -> None:
     """Check ten times a second until it holds."""
     pause, end = threading.Event(), time.monotonic() + seconds
     while not holds():

@@ -1,5 +1,5 @@
-// Keeps what the reader chose when a fragment around it is swapped: open details with an id, the selected column of a
-// chart, and the focus (htmx keeps it only for elements with an id).
+// Keeps what the reader chose when a fragment around it is swapped: open details and menus with an id, the selected column
+// of a chart, and the focus (htmx keeps it only for elements with an id).
 (() => {
   const CONTROLS = "a[href], button, input, select, textarea, summary, [tabindex]";
   const kept = [];
@@ -16,7 +16,7 @@
     return [...document.querySelectorAll(CONTROLS)].filter((one) => sign(one) === wanted);
   }
 
-  function keep(part) {
+  function keep({ target: part, requestConfig: { elt: pressed } = {} }) {
     const selectedDays = [...part.querySelectorAll("[data-chart] .day[data-on]")].map((day) => {
       const id = day.closest("[data-chart]").dataset.chart;
       return [id, days(id).indexOf(day)];
@@ -25,13 +25,16 @@
     const held = !active.id && part.contains(active);
     kept.push({
       open: [...part.querySelectorAll("details[id][open]")].map((details) => details.id),
+      menus: [...part.querySelectorAll(":popover-open[id]")].filter((menu) => !menu.contains(pressed)).map(({ id }) => id),
       selectedDays,
       focus: held ? [active, twins(active).indexOf(active)] : null,
     });
   }
 
-  function restore({ open, selectedDays, focus }) {
+  function restore({ open, menus, selectedDays, focus }) {
     open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
+    menus.forEach((id) => document.querySelector(`[popover][id="${id}"]:not(:popover-open)`)
+      ?.showPopover({ source: document.querySelector(`[popovertarget="${id}"]`) }));
     selectedDays.forEach(([id, place]) => {
       days(id)[place]?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     });
@@ -39,7 +42,7 @@
   }
 
   for (const name of ["htmx:beforeSwap", "htmx:oobBeforeSwap", "live:beforeSwap"]) {
-    document.addEventListener(name, ({ detail }) => detail.shouldSwap !== false && keep(detail.target));
+    document.addEventListener(name, ({ detail }) => detail.shouldSwap !== false && keep(detail));
   }
   // One answer may lay several parts; the first event of them must not use up what the next ones need.
   document.addEventListener("htmx:oobAfterSwap", () => kept.forEach(restore));

@@ -1,7 +1,6 @@
 // Delays swaps between a press and its click: a button that is replaced in between gets no click.
 (() => {
   const CLICK_COMES = 100; // ms after a finger is up; without a click (a drag, a scroll) the press ends then
-  const LAID = 100; // ms; htmx lets what it laid hear of anything only twenty later
   let [pressed, ending, waiting] = [false, null, []];
 
   function begin() {
@@ -33,7 +32,7 @@
     if (!pressed) return;
     event.stopImmediatePropagation();
     const tell = () => document.dispatchEvent(new CustomEvent(event.type, { detail: event.detail }));
-    waiting.push(event.type === "live:news" ? tell : () => setTimeout(tell, LAID));
+    waiting.push(event.type === "live:news" ? tell : () => setTimeout(tell));
   };
   ["live:news", "live:touched"].forEach((name) => document.addEventListener(name, hold, true));
   // What htmx asked for: its own handling of the answer waits as a whole.

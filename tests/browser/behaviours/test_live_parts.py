@@ -226,3 +226,18 @@ def test_a_member_who_saves_over_a_colleague_sees_it_and_nothing_is_overwritten(
     choose_two_and_continue(page)
     expect(page.get_by_role("alert")).to_contain_text("This draft was changed in another window")
     assert page.url.endswith("/visuals/")
+
+
+def test_a_menu_stays_open_while_its_list_is_replaced(
+    mira: Membership, luca: Membership, open_page: OpenPage, page_server: PageServer
+) -> None:
+    page = open_page(mira, "/members/")
+    page.get_by_role("button", name=f"Actions for {luca.user.name}").click()
+    menu = page.get_by_role("dialog", name=luca.user.name)
+    box = menu.bounding_box()
+    with page.expect_response("**/members/*"):
+        page_server.push("touched", "member")
+    expect(page.locator("#members.htmx-request")).to_have_count(0)
+    assert menu.bounding_box() == box
+    menu.get_by_role("button", name="Deactivate").click()
+    expect(page.get_by_role("dialog", name=f"Deactivate {luca.user.name}?")).to_be_visible()

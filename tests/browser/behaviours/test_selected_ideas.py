@@ -1,4 +1,4 @@
-"""Ideas that are selected: a range with Shift, none with Escape; the live list leaves them."""
+"""The list of ideas: what is selected stays, and what an answer brings can be pressed at once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from tests.browser.held_responses import hold_response
 from tests.dashboard.ideas import conftest as ideas
 
 account, token = ideas.account, ideas.token
+PRESS_WHEN_SHOWN_JS = """pressed => new MutationObserver((_, observer) => {
+    const next = document.querySelector("[data-more-rows]");
+    if (!next || next === pressed) return;
+    observer.disconnect();
+    next.click();
+}).observe(document.body, { childList: true, subtree: true })"""
 LIST = re.compile(r"/ideas/(\?.*)?$")
 
 
@@ -43,3 +49,14 @@ def test_a_list_that_was_asked_for_before_leaves_what_is_selected(
     expect(page.locator("#ideas.htmx-request")).to_have_count(0)
     page.get_by_role("button", name="Make 1 draft").click()
     page.wait_for_url("**/script/")
+
+
+def test_a_link_is_of_htmx_from_the_moment_it_is_shown(
+    priya: Membership, token: Token, open_page: OpenPage
+) -> None:
+    ideas.make_ideas(token.account, *(f"Lake {number}" for number in range(70)))
+    page = open_page(priya, "/ideas/")
+    more = page.locator("[data-more-rows]")
+    more.evaluate(PRESS_WHEN_SHOWN_JS)
+    more.click()
+    expect(page.locator("#idea-rows > tr")).to_have_count(70)

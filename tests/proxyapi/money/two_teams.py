@@ -39,7 +39,6 @@ LOST = (
     *(("close", "before"), ("reset", "before"), ("close", "after"), ("reset", "after")),
     *(("half_body", "after"), ("malformed_json", "after"), ("drop_meta", "after")),
 )
-SETTLED_WITHIN = 20.0  # seconds, where nothing is to be told apart
 
 
 @contextmanager
@@ -86,7 +85,7 @@ def play_round(
             charge.refresh_from_db()
             work_until_settled(charge, 1)
     for charge in charges:
-        work_until_settled(charge, SETTLED_WITHIN)
+        work_until_settled(charge)  # nothing is left to be told apart
     judge_round(charges, stage.spent_credits() - already, " and ".join(names), verdict)
     return ended
 
