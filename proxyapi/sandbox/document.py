@@ -1,7 +1,7 @@
-"""The table of endpoints in docs/sandbox.md, read off the routes.
+"""Tables in the documents that are read off the code: the routes, and the scenarios for clients.
 
-`python -m proxyapi.sandbox.document` writes it between its marks; `--check` only compares, and
-exits with 1 when the page tells of other routes than there are.
+`python -m proxyapi.sandbox.document` writes them between their marks; `--check` only compares, and
+exits with 1 when a page tells of others than there are.
 """
 
 from __future__ import annotations
@@ -13,36 +13,41 @@ from typing import Any
 
 from fastapi.routing import APIRoute
 
-from proxyapi.sandbox import api
+from proxyapi.sandbox import api, client_checks
 from proxyapi.sandbox.api.shapes import CreditsMeta
 
-PAGE = Path(__file__).parents[2] / "docs" / "sandbox.md"
-START, END = "<!-- endpoints: written by `make fix` -->", "<!-- end of endpoints -->"
+DOCS = Path(__file__).parents[2] / "docs"
 HEADS = ("endpoint", "answers", "`meta.credits`", "without a subscription", "plan's feature")
+SCENARIO_HEADS = ("scenario", "what happens", "a careful client")
 
 
 def main(arguments: list[str]) -> int:
-    text = PAGE.read_text(encoding="utf-8")
-    wanted = fill_table(text)
-    if wanted == text:
-        return 0
-    if "--check" in arguments:
-        print("docs/sandbox.md is out of date. Run: make fix")
-        return 1
-    PAGE.write_text(wanted, encoding="utf-8")
-    print("docs/sandbox.md written")
-    return 0
+    scenarios = [
+        (f"`{it.name}`", it.happens, it.expected) for it in client_checks.SCENARIOS.values()
+    ]
+    status = 0
+    for page, name, rows in (
+        ("sandbox.md", "endpoints", [HEADS, ("---",) * len(HEADS), *_rows()]),
+        ("client-checks.md", "scenarios", [SCENARIO_HEADS, ("---",) * 3, *scenarios]),
+    ):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        wanted = fill_table(text, name, rows)
+        if wanted == text:
+            continue
+        if "--check" in arguments:
+            print(f"docs/{page} is out of date. Run: make fix")
+            status = 1
+        else:
+            (DOCS / page).write_text(wanted, encoding="utf-8")
+            print(f"docs/{page} written")
+    return status
 
 
-def fill_table(text: str) -> str:
-    """The page with the table of today's routes. Raises ValueError if a mark is missing."""
-    before, after = text[: text.index(START)], text[text.index(END) :]
-    return f"{before}{START}\n{render_endpoint_table()}\n{after}"
-
-
-def render_endpoint_table() -> str:
-    rows = [HEADS, ("---",) * len(HEADS), *_rows()]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+def fill_table(text: str, name: str, rows: list[tuple[str, ...]]) -> str:
+    """The page with this table between its marks. Raises ValueError if a mark is missing."""
+    start, end = f"<!-- {name}: written by `make fix` -->", f"<!-- end of {name} -->"
+    table = "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    return f"{text[: text.index(start)]}{start}\n{table}\n{text[text.index(end) :]}"
 
 
 def _rows() -> Iterator[tuple[str, ...]]:

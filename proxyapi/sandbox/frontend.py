@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from proxyapi.sandbox import envelope, faults, rate_limits, tokens, top_up, uploads
+from proxyapi.sandbox import client_checks, envelope, faults, rate_limits, tokens, top_up, uploads
 from proxyapi.sandbox.errors import ApiError, PayloadTooLarge, TooManyRequests
 from proxyapi.sandbox.faults import FaultedAnswer
 from proxyapi.sandbox.job_runner import JobRunner
@@ -167,6 +167,7 @@ class SandboxFrontend:
             visit.charge += charge.credits
             if charge.credits:
                 top_up.top_up_if_due(world, charge.account_id)
+                client_checks.after_charge(world, charge)
         silent = fault is not None and fault.action in ("close", "reset", "stall", "late")
         visit.status = None if silent else answer.status
         world.visits.put(visit)

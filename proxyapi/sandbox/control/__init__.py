@@ -16,6 +16,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 
 from proxyapi.sandbox.control import (
     accounts,
+    client_checks,
     clock,
     faults,
     journal,
@@ -70,6 +71,9 @@ def router() -> APIRouter:
         dependencies=[Depends(require_local_caller)],
         responses=shapes.REFUSALS,
     )
-    for part in (world, accounts, clock, settings, faults, outcomes, journal, replay):
+    for part in (
+        *(world, accounts, clock, settings, faults, outcomes, journal, replay),
+        client_checks,
+    ):
         whole.include_router(part.router)
     return whole
