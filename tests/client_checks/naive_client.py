@@ -13,7 +13,7 @@ def call(method, path, body=None):
     token, key = os.environ["CHECK_TOKEN"], f"{os.environ['CHECK_ORDER']} {method} {path}"
     headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": key}
     url = os.environ["CHECK_BASE_URL"] + path
-    for attempt in range(15):
+    for attempt in range(12):
         try:
             answer = httpx.request(method, url, json=body, headers=headers, timeout=5)
             return answer.raise_for_status().json()["data"]
