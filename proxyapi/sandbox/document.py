@@ -22,14 +22,15 @@ SCENARIO_HEADS = ("scenario", "what happens", "a careful client")
 
 
 def main(arguments: list[str]) -> int:
-    scenarios = [
+    scenarios: list[tuple[str, ...]] = [
         (f"`{it.name}`", it.happens, it.expected) for it in client_checks.SCENARIOS.values()
     ]
-    status = 0
-    for page, name, rows in (
+    tables: tuple[tuple[str, str, list[tuple[str, ...]]], ...] = (
         ("sandbox.md", "endpoints", [HEADS, ("---",) * len(HEADS), *_rows()]),
         ("client-checks.md", "scenarios", [SCENARIO_HEADS, ("---",) * 3, *scenarios]),
-    ):
+    )
+    status = 0
+    for page, name, rows in tables:
         text = (DOCS / page).read_text(encoding="utf-8")
         wanted = fill_table(text, name, rows)
         if wanted == text:
