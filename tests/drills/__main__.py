@@ -52,7 +52,8 @@ LONGEST_FIRST = (
     *("test_late_arrivals.py", "test_database_restores.py", "test_ledger_invariants.py"),
     *("test_kill.py", "test_schema_fuzz.py", "test_mutations.py", "test_mutants.py"),
     *("test_duplicate_delivery.py", "test_canaries.py", "test_two_teams.py"),
-    *("test_client_checks.py", "test_disk_full.py", "test_foreign_upstream.py", "test_ledger.py"),
+    *("test_forgetful_agents.py", "test_client_checks.py", "test_disk_full.py"),
+    *("test_foreign_upstream.py", "test_ledger.py"),
     *("test_portal_state_machine.py", "test_error_responses.py"),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import httpx
@@ -54,6 +55,7 @@ class SandboxClient:
         self.app: FastAPI
         self.token = ""
         self.peer = ("127.0.0.1", 4711)
+        self.lock = RLock()  # the world takes one request at a time, of whatever thread
         self.start(**wanted)
 
     def start(self, **wanted: Any) -> None:
@@ -69,7 +71,8 @@ class SandboxClient:
         self.world = self.app.state.world
 
     def call(self, method: str, path: str, **wanted: Any) -> httpx.Response:
-        return self._loop.run(self.send(method, path, **wanted))
+        with self.lock:
+            return self._loop.run(self.send(method, path, **wanted))
 
     async def send(self, method: str, path: str, **wanted: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}

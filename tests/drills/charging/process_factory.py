@@ -4,6 +4,8 @@ Run as a process of its own. A line of JSON comes in, a line goes out:
 
     {"do": "press", "intent": …, "point": …}   a web process writes the intent and rings → its end
     {"do": "work", "point": …}                 a worker process begins → its pid
+    {"do": "serve", "port": …, "point": …}     a web process with the MCP server begins → its pid
+    {"do": "agent", "port": …, "key": …, "order": …}   an agent that orders begins → its pid
     {"do": "await", "pid": …, "seconds": …}    → the signal that ended it, or null if it lives
     {"do": "kill", "pid": …}                   kill -9
 
@@ -13,6 +15,7 @@ the one of that process: another for each round, so that nobody takes the work o
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gc
 import json
@@ -21,6 +24,7 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from decimal import Decimal
 from importlib import import_module
 from typing import Any
@@ -36,6 +40,12 @@ OF_A_WORKER = (
     *("celery.worker.pidbox", "celery.worker.strategy", "celery.concurrency.solo"),
     *("celery.app.log", "celery.events.receiver", "kombu.transport.redis", "proxyapi.tasks"),
 )
+OF_AGENTS = (
+    *("dashboard.api_keys.team_rules", "mcp.client.streamable_http", "proxyapi.mcp_server.app"),
+    *("tests.client_checks.naive_agent", "uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
+)
+# Statuses with which an agent has what it ordered, or learns that it cannot have it.
+AGENT_ENDS = ("made", "rendering", "completed", "paused")
 
 
 def main() -> None:
@@ -54,7 +64,7 @@ def import_everything() -> None:
 
     app.loader.import_default_modules()
     app.finalize()
-    for name in OF_A_WORKER:
+    for name in (*OF_A_WORKER, *OF_AGENTS):
         import_module(name)
     gc.collect()
     gc.freeze()
@@ -63,7 +73,7 @@ def import_everything() -> None:
 def obey_order(order: dict[str, Any]) -> int | None:
     if order["do"] == "press":
         return wait_for_exit(fork_process(order), 30)
-    if order["do"] == "work":
+    if order["do"] in ("work", "serve", "agent"):
         return fork_process(order)
     if order["do"] == "kill":
         os.kill(order["pid"], signal.SIGKILL)
@@ -83,7 +93,7 @@ def fork_process(order: dict[str, Any]) -> int:
     warnings.simplefilter("ignore")  # nor that it runs as root, where it does
     try:
         arm_failpoint(order)
-        (press_button if order["do"] == "press" else run_worker)(order)
+        FORKED[order["do"]](order)
     except BaseException as error:  # told, for a forked process must not go on as its parent
         os.write(told, f"{error!r}\n".encode())
         os._exit(1)
@@ -150,6 +160,35 @@ def run_worker(order: dict[str, Any]) -> None:
         hostname=f"drill-{os.getpid()}@here",
     )
     worker.start()
+
+
+def serve_mcp(order: dict[str, Any]) -> None:
+    """The MCP server as a web process has it, without the pages."""
+    import uvicorn
+
+    from proxyapi.gateway.app import Gateway
+    from proxyapi.mcp_server.app import McpApp
+
+    app = McpApp(Gateway())
+    uvicorn.run(app, port=order["port"], lifespan="off", access_log=False, log_level="warning")
+
+
+def run_agent(order: dict[str, Any]) -> None:
+    from tests.client_checks import naive_agent
+
+    url = f"http://127.0.0.1:{order['port']}/mcp"
+    ending = naive_agent.insist(url, order["key"], order["order"], AGENT_ENDS, 200)
+    status = asyncio.run(ending)
+    if status not in AGENT_ENDS:
+        raise SystemExit(status)
+
+
+FORKED: dict[str, Callable[[dict[str, Any]], None]] = {
+    "press": press_button,
+    "work": run_worker,
+    "serve": serve_mcp,
+    "agent": run_agent,
+}
 
 
 def wait_for_exit(pid: int, seconds: float) -> int | None:

@@ -69,6 +69,17 @@ class WorkerControl:
             if self.wait_for_exit(pid, 0.05) is None:
                 self._send_order(do="kill", pid=pid)
 
+    def start_process(self, do: str, point: str = "", **order: Any) -> int:
+        """A process of this kind (`process_factory`); its pid."""
+        pid = self._send_order(do=do, point=point, queue=self.queue, **order)
+        assert pid
+        return pid
+
+    def kill(self, pid: int) -> None:
+        """-9, if it lives."""
+        if self.wait_for_exit(pid, 0.01) is None:
+            self._send_order(do="kill", pid=pid)
+
     def wait_for_exit(self, pid: int, seconds: float) -> int | None:
         try:
             return self._send_order(do="await", pid=pid, seconds=seconds)
@@ -130,15 +141,16 @@ def sweep_until_settled(charge: Charge, seconds: float, queue: str = "work") -> 
     began = time.monotonic()
     charge.refresh_from_db()
     while charge.state not in FINAL_STATES and time.monotonic() - began < seconds:
-        now = timezone.now()
-        if (
-            Charge.objects.due(now)
-            .filter(pk=charge.pk)
-            .update(due_at=now + due_work.LEASE_DURATION)
-        ):
-            held = charge.state == ChargeState.HELD
-            task = tasks.dispatch_charge_task if held else tasks.reconcile_charge_task
-            task.apply_async((str(charge.pk),), queue=queue)
+        enqueue_if_due(charge, queue)
         threading.Event().wait(0.1)
         charge.refresh_from_db()
     return time.monotonic() - began
+
+
+def enqueue_if_due(charge: Charge, queue: str) -> None:
+    """Ring for it once, as the beat does."""
+    now = timezone.now()
+    if Charge.objects.due(now).filter(pk=charge.pk).update(due_at=now + due_work.LEASE_DURATION):
+        held = charge.state == ChargeState.HELD
+        task = tasks.dispatch_charge_task if held else tasks.reconcile_charge_task
+        task.apply_async((str(charge.pk),), queue=queue)

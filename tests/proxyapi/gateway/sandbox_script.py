@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from threading import Lock
 
 import httpx
 import pytest
@@ -32,7 +31,7 @@ class SandboxTransport(httpx.BaseTransport):
 
     def __init__(self, sandbox: SandboxClient) -> None:
         self.inner = httpx.ASGITransport(sandbox.app, client=sandbox.peer)
-        self.lock = Lock()
+        self.lock = sandbox.lock
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         content = b"".join(request.stream)  # type: ignore[arg-type]
