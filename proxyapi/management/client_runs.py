@@ -82,15 +82,22 @@ def running_sandbox() -> Iterator[str]:
             port = unused.getsockname()[1]
         command = [sys.executable, "-m", "proxyapi.sandbox", "--port", str(port)]
         command += ["--db", ":memory:", "--media-dir", folder]
-        process = stack.enter_context(subprocess.Popen(command))  # noqa: S603 - no user input
+        # Not the command's own pipes, which may carry MCP.
+        process = stack.enter_context(
+            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)  # noqa: S603
+        )
         stack.callback(process.terminate)
         end = time.monotonic() + START_TIMEOUT_S
-        while process.poll() is None and time.monotonic() < end:
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                yield f"http://127.0.0.1:{port}"
-                return
+        while not is_listening(port):
+            if process.poll() is not None or time.monotonic() > end:
+                raise CheckError("The sandbox did not start.")
             time.sleep(LOOK_EVERY_S)
-        raise CheckError("The sandbox did not start.")
+        yield f"http://127.0.0.1:{port}"
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def run_scenario(
