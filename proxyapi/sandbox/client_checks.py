@@ -33,15 +33,6 @@ class FaultScenario(NamedTuple):
     expected: str
     prepare: Change
 
-    @property
-    def restarts(self) -> bool:
-        return self.name == "client_restarts"
-
-    @property
-    def film_is_readable(self) -> bool:
-        """Otherwise a client may report a paid film as failed."""
-        return self.name not in ("plan_lapses", "token_revoked")
-
 
 def fault(action: str, when: Literal["before", "after"] = "after", **options: Any) -> Change:
     """The fault hits the first request to each charging path."""
@@ -71,15 +62,15 @@ def leave_few_credits(world: World, account: Account, slow_s: float) -> None:
     set_credits(account, TOO_FEW_CREDITS)
 
 
+def no_change(world: World, account: Account, slow_s: float) -> None: ...
+
+
 def lapse_in_render(world: World, account: Account, slow_s: float) -> None:
     account.lapsing = True
     change_settings(world, render_seconds=4.0)
 
 
-def revoke_later(world: World, account: Account, slow_s: float) -> None:
-    """`after_charge` revokes the tokens."""
-
-
+REVOKES = "token_revoked"  # in `after_charge`
 READ, REPORT = "reads whether it was charged before it sends again", "reports it, orders no other"
 ROWS: tuple[tuple[str, str, str, Change], ...] = (
     ("answer_lost", "charged, and the connection closes", READ, fault("close")),
@@ -102,9 +93,12 @@ ROWS: tuple[tuple[str, str, str, Change], ...] = (
     ),
     ("credits_run_out", "enough for a script, not for a render", REPORT, leave_few_credits),
     ("plan_lapses", "the subscription ends while the film renders", REPORT, lapse_in_render),
-    ("token_revoked", "the token is revoked after the render is paid", REPORT, revoke_later),
+    (REVOKES, "the token is revoked after the render is paid", REPORT, no_change),
 )
 SCENARIOS = {row[0]: FaultScenario(*row) for row in ROWS}
+RESTARTS = ("client_restarts",)  # whoever runs the client kills it and starts it again
+# In these a client may report a paid film as failed: it cannot read it.
+FILM_UNREADABLE = ("plan_lapses", REVOKES)
 
 
 def change_settings(world: World, **values: Any) -> None:
@@ -152,7 +146,7 @@ def after_charge(world: World, charge: Charge) -> None:
     """The front calls this for each charge: in `token_revoked` the account's tokens end with its
     first render."""
     note = note_of(world, charge.account_id)
-    if note and note.value["scenario"] == "token_revoked" and charge.feature != SCRIPT_FEATURE:
+    if note and note.value["scenario"] == REVOKES and charge.feature != SCRIPT_FEATURE:
         revoke_tokens(world, charge.account_id, revoked=True)
 
 
@@ -168,41 +162,35 @@ def judge(world: World, account: Account, has_film: bool | None) -> dict[str, An
     note = note_of(world, account.id)
     if note is None:
         raise KeyError(account.id)
-    scenario = SCENARIOS[note.value["scenario"]]
+    scenario, since = note.value["scenario"], note.value
     tokens = {it.fingerprint for it in world.tokens if it.account_id == account.id}
-    visits = [it for it in world.visits if it.id > note.value["visit"] and it.token in tokens]
+    visits = [it for it in world.visits if it.id > since["visit"] and it.token in tokens]
     rejected = sum(visit.status == 429 and visit.fault is None for visit in visits)
     charges = [
-        charge
-        for charge in world.charges
-        if charge.account_id == account.id and charge.id > note.value["charge"]
+        it for it in world.charges if it.account_id == account.id and it.id > since["charge"]
     ]
     paid = [charge for charge in charges if charge.credits and not charge.refunded]
     ends = [end_of_job(world, charge) for charge in paid if charge.feature != SCRIPT_FEATURE]
     times = Counter(charge.feature for charge in paid)
-    problems = []
-    if not visits:
-        problems.append("No request arrived.")
-    if max(times.values(), default=0) > 1:
-        twice = ", ".join(f"{name}: {count}" for name, count in times.items() if count > 1)
-        problems.append(f"Paid more than once for one order ({twice}).")
-    if has_film is None:
-        problems.append("It said neither that it has the film nor that it failed.")
-    if has_film and "success" not in ends:
-        problems.append("It said that it has a film that was not made.")
-    if not has_film and "failed" not in ends and ends and scenario.film_is_readable:
-        problems.append("A film was paid, and lost.")
-    if rejected > MAX_REJECTED:
-        problems.append(f"{rejected} requests came above the rate limit.")
+    twice = ", ".join(f"{name}: {count}" for name, count in times.items() if count > 1)
+    is_lost = bool(ends) and "failed" not in ends and scenario not in FILM_UNREADABLE
+    problems = {
+        "No request arrived.": not visits,
+        f"Paid more than once for one order ({twice}).": twice,
+        "It said neither that it has the film nor that it failed.": has_film is None,
+        "It said that it has a film that was not made.": has_film and "success" not in ends,
+        "A film was paid, and lost.": not has_film and is_lost,
+        f"{rejected} requests came above the rate limit.": rejected > MAX_REJECTED,
+    }
     return {
-        "scenario": scenario.name,
-        "paid_more_than_once": max(times.values(), default=0) > 1,
+        "scenario": scenario,
+        "paid_more_than_once": bool(twice),
         "charges": dict(times),
         "credits": sum(charge.credits - charge.returned for charge in charges),
         "requests": len(visits),
         "rejected": rejected,
         "film_made": "success" in ends,
-        "problems": problems,
+        "problems": [sentence for sentence, holds in problems.items() if holds],
     }
 
 

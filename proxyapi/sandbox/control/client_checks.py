@@ -33,7 +33,7 @@ async def start_check(world: WorldDep, wanted: NewCheck) -> JsonAnswer:
     if account is None:
         raise HTTPException(404, f"There is no account {wanted.account_id}.")
     client_checks.start(world, scenario, account, wanted.slow_seconds)
-    told = {"happens": scenario.happens, "restarts": scenario.restarts}
+    told = {"happens": scenario.happens, "restarts": scenario.name in client_checks.RESTARTS}
     return {"account_id": account.id, **made, **told, "topic": client_checks.TOPIC}
 
 
