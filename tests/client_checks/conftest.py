@@ -104,6 +104,7 @@ def portal(
     settings.VIDEO_API_BASE_URL = f"{sandbox}/v2"
     settings.ALLOWED_HOSTS = ["127.0.0.1"]
     settings.CHARGE_BOOKING_GRACE_S, settings.CHARGE_RETRY_INTERVAL_S = 0.2, 0.1
+    settings.CHARGE_IN_FLIGHT_MAX_S = 1
 
     def make() -> Target:
         account = control.post("accounts", json=NewAccount().model_dump(exclude_none=True)).json()
