@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,9 +13,9 @@ from django.utils import timezone
 from dashboard.agents.actions import sum_credits
 from dashboard.agents.documents import is_document_address
 from dashboard.api_keys.agent_tokens import agent_resource, find_connected
-from dashboard.api_keys.pages import build_limit
+from dashboard.api_keys.pages import build_limit, describe_key
 from dashboard.models import Membership
-from dashboard.shared.access import KeyRight, has_permission, key_rights, visible_keys
+from dashboard.shared.access import has_permission, visible_keys
 from dashboard.shared.formatting import clock, day
 from dashboard.shared.roles import Permission
 from proxyapi.models import ApiKey, KeyScope
@@ -49,30 +50,24 @@ def load_agents_page(reader: Membership) -> dict[str, Any]:
 def build_row(
     reader: Membership, agent: ApiKey, spent: Decimal, held: Decimal, *, is_connected: bool
 ) -> dict[str, Any]:
-    rights = key_rights(reader, agent)
     allowance = agent.allowance or Decimal(0)
-    left = max(allowance - spent - held, Decimal(0))
+    limit = build_limit(allowance, spent, held, "in all")
     is_document = is_document_address(agent.client_id)
     return {
-        "agent": agent,
+        **describe_key(reader, agent),
         "host": urlsplit(agent.client_id).netloc if is_document else "registered itself",
-        "is_mine": agent.owner_id == reader.user_id,
-        "scopes": [scope for scope in KeyScope.values if scope in agent.scopes],
-        "spends": agent.has_scope(KeyScope.RENDER),
-        "limit": build_limit(allowance, spent, held, "in all"),
-        "left": left,
-        "state": build_state(agent, left, timezone.now(), is_connected=is_connected),
-        "may_raise": KeyRight.EDIT in rights,
-        "may_pause": KeyRight.PAUSE in rights,
-        "may_end": KeyRight.REVOKE in rights,
+        "limits": [limit],
+        "left": max(allowance - spent - held, Decimal(0)),
+        "state": build_state(agent, limit, timezone.now(), is_connected=is_connected),
     }
 
 
 def build_state(
-    agent: ApiKey, left: Decimal, now: datetime, *, is_connected: bool
+    agent: ApiKey, limit: Mapping[str, Any], now: datetime, *, is_connected: bool
 ) -> dict[str, str]:
-    """What stops the agent comes first."""
+    """What stops the agent comes first, then what will. `limit` is its allowance."""
     until = f"until {day(agent.expires_at)}" if agent.expires_at else ""
+    spends = agent.has_scope(KeyScope.RENDER)
     if agent.revoked_at is not None:
         state = ("failed", "Ended", day(agent.revoked_at))
     elif agent.expires_at is not None and agent.expires_at <= now:
@@ -81,10 +76,12 @@ def build_state(
         state = ("failed", "Not connected", "connect it again from its program")
     elif agent.paused_at is not None:
         state = ("paused", "Paused", f"since {clock(agent.paused_at)}, reads still work")
-    elif agent.has_scope(KeyScope.RENDER) and not left:
+    elif spends and limit["spent"] + limit["held"] >= limit["limit"]:
         state = ("paused", "Allowance used up", "raise it and it goes on")
     elif agent.expires_at is not None and agent.expires_at - now <= EXPIRES_SOON:
         state = ("late", "Expires within a day", until)
+    elif spends and limit["state"]:
+        state = ("late", f"{limit['share'] * 100:.0f} % of allowance", until)
     else:
         state = ("completed", "Active", until)
     return dict(zip(("state", "word", "note"), state, strict=True))

@@ -9,12 +9,11 @@ from uuid import UUID
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
-from django.urls import reverse
+from django.shortcuts import render
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.debug import sensitive_post_parameters
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from dashboard.agents import actions, pages
 from dashboard.agents.authorization import (
@@ -25,7 +24,7 @@ from dashboard.agents.authorization import (
 from dashboard.agents.forms import ConsentForm, CreditsForm
 from dashboard.agents.redirects import form_targets
 from dashboard.api_keys import actions as key_actions
-from dashboard.api_keys.pages import load_revocation, paused_text
+from dashboard.api_keys.pages import load_revocation
 from dashboard.shared.access import KeyRight, fetch_api_key, sees_api_keys
 from dashboard.shared.dialogs import DialogView
 from dashboard.shared.formatting import credits
@@ -156,29 +155,3 @@ class AgentEnd(AgentDialog):
 
     def load_dialog(self) -> Mapping[str, Any]:
         return load_revocation(self.by, self.agent)
-
-
-@require_POST
-def pause(request: TeamRequest, agent_id: UUID) -> HttpResponse:
-    agent = fetch_api_key(request, agent_id, KeyRight.PAUSE, agents=True)
-    try:
-        cancelled = key_actions.pause_key(by=request.membership, key=agent)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        undo = reverse("agent-resumptions", args=[agent.pk])
-        messages.info(request, paused_text(agent, cancelled), extra_tags=undo)
-    return redirect("agents")
-
-
-@require_POST
-def resume(request: TeamRequest, agent_id: UUID) -> HttpResponse:
-    agent = fetch_api_key(request, agent_id, KeyRight.PAUSE, agents=True)
-    try:
-        key_actions.resume_key(by=request.membership, key=agent)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        undo = reverse("agent-pauses", args=[agent.pk])
-        messages.info(request, f"{agent.name} works again.", extra_tags=undo)
-    return redirect("agents")

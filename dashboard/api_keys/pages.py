@@ -114,25 +114,32 @@ def build_key_rows(
     for key in keys:
         limits = build_limits(key, sums.get(key.pk, {}))
         runs = key.token_id in usable_ids if key.token_id else key.owner_id in owners_with_token
-        rights = key_rights(reader, key)
         rows.append(
             {
-                "key": key,
-                "is_mine": key.owner_id == reader.user_id,
-                "scopes": [scope for scope in KeyScope.values if scope in key.scopes],
-                "spends": key.has_scope(KeyScope.RENDER),
+                **describe_key(reader, key),
                 "spent": sums.get(key.pk, {}).get("month_spent", Decimal(0)),
                 "held": sums.get(key.pk, {}).get("month_held", Decimal(0)),
                 "limits": limits,
                 "requests": requests.get(key.pk, 0),
                 "state": build_key_state(key, limits, now, runs, key.owner_id in makers),
-                "may_edit": KeyRight.EDIT in rights,
-                "may_limit": KeyRight.LIMIT in rights,
-                "may_pause": KeyRight.PAUSE in rights,
-                "may_revoke": KeyRight.REVOKE in rights,
             }
         )
     return rows
+
+
+def describe_key(reader: Membership, key: ApiKey) -> dict[str, Any]:
+    """What the rows of keys and of agents have alike."""
+    rights = key_rights(reader, key)
+    return {
+        "key": key,
+        "is_mine": key.owner_id == reader.user_id,
+        "scopes": [scope for scope in KeyScope.values if scope in key.scopes],
+        "spends": key.has_scope(KeyScope.RENDER),
+        "may_edit": KeyRight.EDIT in rights,
+        "may_limit": KeyRight.LIMIT in rights,
+        "may_pause": KeyRight.PAUSE in rights,
+        "may_revoke": KeyRight.REVOKE in rights,
+    }
 
 
 def load_key_sums(reader: Membership, now: datetime) -> dict[UUID, dict[str, Decimal]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -33,6 +33,7 @@ from dashboard.shared.http import TeamRequest
 from dashboard.shared.lists import render_list
 from dashboard.shared.roles import Permission
 from proxyapi.gateway.keys import NewKey
+from proxyapi.models import ApiKey
 from proxyapi.refusals import Refusal
 
 PAGE_TEMPLATE = "api_keys/page.html"
@@ -153,25 +154,31 @@ class RevokeKey(KeyDialog, ConfirmedDialog):
 
 @require_POST
 def pause(request: TeamRequest, key_id: UUID) -> HttpResponse:
-    key = fetch_api_key(request, key_id, KeyRight.PAUSE)
-    try:
-        cancelled = actions.pause_key(by=request.membership, key=key)
-    except Refusal as refusal:
-        messages.error(request, refusal.sentence)
-    else:
-        undo = reverse("api-key-resumptions", args=[key.pk])
-        messages.info(request, pages.paused_text(key, cancelled), extra_tags=undo)
-    return redirect("api-keys")
+    """Of a key or an agent, as the next one."""
+
+    def save(key: ApiKey) -> str:
+        return pages.paused_text(key, actions.pause_key(by=request.membership, key=key))
+
+    return change_pause(request, key_id, save, "api-key-resumptions")
 
 
 @require_POST
 def resume(request: TeamRequest, key_id: UUID) -> HttpResponse:
-    key = fetch_api_key(request, key_id, KeyRight.PAUSE)
-    try:
+    def save(key: ApiKey) -> str:
         actions.resume_key(by=request.membership, key=key)
+        return f"{key.name} works again."
+
+    return change_pause(request, key_id, save, "api-key-pauses")
+
+
+def change_pause(
+    request: TeamRequest, key_id: UUID, save: Callable[[ApiKey], str], undo: str
+) -> HttpResponse:
+    key = fetch_api_key(request, key_id, KeyRight.PAUSE, agents=None)
+    try:
+        text = save(key)
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
     else:
-        undo = reverse("api-key-pauses", args=[key.pk])
-        messages.info(request, f"{key.name} works again.", extra_tags=undo)
-    return redirect("api-keys")
+        messages.info(request, text, extra_tags=reverse(undo, args=[key.pk]))
+    return redirect("agents" if key.client_id else "api-keys")

@@ -15,8 +15,6 @@ FORM_PAGES = {
     "account-archives": "tokens",
     "account-profile": "account",
     "account-restorations": "tokens",
-    "agent-pauses": "agents",
-    "agent-resumptions": "agents",
     "alert-delivery-resends": "alert-deliveries",
     "alert-tests": "alert-deliveries",
     "alert-webhooks": "alert-deliveries",

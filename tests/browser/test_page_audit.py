@@ -1,6 +1,6 @@
 """Pages of the demo team, a video in each state among them: accessible, light, and quiet.
 
-Each is loaded once, wide and light, and narrowed to 320 px; four of them are looked at in the dark.
+Each is loaded once, wide and light, and narrowed to 320 px; five of them are looked at in the dark.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertWebhook, Membership, Team
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
+from tests.browser.agents import add_agents, consent_query
 from tests.browser.console_messages import ConsoleMessages
 from tests.browser.page_audit import (
     CONTRAST,
@@ -48,6 +49,8 @@ PAGES = {
         *("/characters/", "/characters/new/", "/studio/", "/studio/drafts/", "/studio/clips/"),
         *("/studio/presets/", "/studio/storyboards/", "/studio/storyboards/{storyboard}/"),
         *("/account/", "/account/notifications/", "/account/app/", "/nowhere/"),
+        *("/api-keys/", "/api-keys/new/", "/agents/", "/agents/{agent}/credits/"),
+        *("/agents/{agent}/ends/", "/agents/consent/?{consent}", "/agents/consent/?client_id=x"),
         *(f"/studio/{{draft}}/{step}/" for step in (*STEPS, "renders")),
         *("/studio/{clips}/visuals/", "/studio/{web page}/source/"),
         *(f"/videos/{{{state}}}/" for state in STATES),
@@ -68,8 +71,12 @@ PAGES = {
     ),
     "Vera": ("/studio/{draft}/renders/",),
 }
-STATUS = {("Luca", "/nowhere/"): 404, ("Vera", "/studio/{draft}/renders/"): 403}
-IN_THE_DARK = ("/library/", "/ledger/", "/studio/{draft}/review/", "/videos/{failed}/")
+STATUS = {
+    ("Luca", "/nowhere/"): 404,
+    ("Luca", "/agents/consent/?client_id=x"): 400,
+    ("Vera", "/studio/{draft}/renders/"): 403,
+}
+IN_THE_DARK = ("/library/", "/ledger/", "/studio/{draft}/review/", "/videos/{failed}/", "/agents/")
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +133,8 @@ def add_drafts_and_videos() -> dict[str, object]:
         "vera": vera.pk,
         "budget": vera.team.budgets.exclude(hard=None)[0].pk,
         "team": vera.team_id,
+        "agent": add_agents(token)["Codex CLI"].pk,
+        "consent": consent_query(),
         "webhook": add_failing_webhook(vera.team).pk,
     }
 

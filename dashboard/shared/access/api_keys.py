@@ -39,13 +39,14 @@ def sees_api_keys(member: Membership) -> bool:
     return sees_all_keys(member) or has_permission(member, Permission.RENDER)
 
 
-def visible_keys(member: Membership, *, agents: bool = False) -> QuerySet[ApiKey]:
-    """Return the keys of the team, or the member's own; those of scripts or those of agents. Raises
-    `Http404` for a role without."""
+def visible_keys(member: Membership, *, agents: bool | None = False) -> QuerySet[ApiKey]:
+    """Return the keys of the team, or the member's own; those of scripts, those of agents, or with
+    None both. Raises `Http404` for a role without."""
     if not sees_api_keys(member):
         raise Http404(NO_SUCH_KEY)
     keys = ApiKey.objects.filter(tenant=member.team.tenant_id)
-    keys = keys.exclude(client_id="") if agents else keys.filter(client_id="")
+    if agents is not None:
+        keys = keys.exclude(client_id="") if agents else keys.filter(client_id="")
     return keys if sees_all_keys(member) else keys.filter(owner=member.user_id)
 
 
@@ -63,9 +64,9 @@ def key_rights(member: Membership, key: ApiKey) -> frozenset[KeyRight]:
 
 
 def fetch_api_key(
-    request: TeamRequest, key_id: UUID, *rights: KeyRight, agents: bool = False
+    request: TeamRequest, key_id: UUID, *rights: KeyRight, agents: bool | None = False
 ) -> ApiKey:
-    """Return a key with which the reader may do one of these: of a script, or of an agent."""
+    """Return a key with which the reader may do one of these. `agents` is as in `visible_keys`."""
     keys = visible_keys(request.membership, agents=agents).select_related(
         "owner", "tenant", "token__account"
     )

@@ -65,6 +65,9 @@ def rows_of(reader: Membership) -> list[dict[str, Any]]:
         ({"connected": False}, 0, "failed", "Not connected"),
         ({"paused_at": timedelta(hours=-1)}, 0, "paused", "Paused"),
         ({}, 50, "paused", "Allowance used up"),
+        ({"allowance": Decimal(0)}, 0, "paused", "Allowance used up"),
+        ({}, 39, "completed", "Active"),
+        ({}, 40, "late", "80 % of allowance"),
         ({"scopes": [KeyScope.READ], "allowance": Decimal(0)}, 0, "completed", "Active"),
         ({"expires_at": timedelta(hours=5)}, 0, "late", "Expires within a day"),
     ],
@@ -123,8 +126,8 @@ def test_agents_are_not_among_the_keys_nor_keys_among_the_agents(
     page = load_keys_page(priya, {})
     assert [row["key"] for row in page["list"].rows] == [key]
     assert page["ended"] == []
-    assert [row["agent"] for row in rows_of(priya)] == [agent]
-    assert [row["agent"] for row in load_agents_page(priya)["ended"]] == [ended]
+    assert [row["key"] for row in rows_of(priya)] == [agent]
+    assert [row["key"] for row in load_agents_page(priya)["ended"]] == [ended]
     browser = client_of(priya)
     assert browser.get(f"/api-keys/{agent.pk}/").status_code == 404
     assert browser.get(f"/agents/{key.pk}/ends/").status_code == 404
@@ -135,9 +138,9 @@ def test_a_member_sees_their_own_and_who_manages_all(
 ) -> None:
     make_agent()
     make_agent("Clip helper", owner=luca)
-    assert [row["agent"].name for row in rows_of(luca)] == ["Clip helper"]
+    assert [row["key"].name for row in rows_of(luca)] == ["Clip helper"]
     for reader in (mira, thea):
-        assert [row["agent"].name for row in rows_of(reader)] == ["Clip helper", "Film helper"]
+        assert [row["key"].name for row in rows_of(reader)] == ["Clip helper", "Film helper"]
 
 
 def test_the_page_takes_four_queries_for_any_number_of_agents(
@@ -193,12 +196,12 @@ def test_pause_cancels_what_was_not_sent_and_resume_lets_it_go_on(
     agent = make_agent()
     held = spend(agent, hold=8)
     browser = client_of(thea)
-    browser.post(f"/agents/{agent.pk}/pauses/")
+    browser.post(f"/api-keys/{agent.pk}/pauses/")
     agent.refresh_from_db()
     held.refresh_from_db()
     assert agent.paused_at is not None
     assert held.state == ChargeState.REFUSED
-    browser.post(f"/agents/{agent.pk}/resumptions/")
+    browser.post(f"/api-keys/{agent.pk}/resumptions/")
     agent.refresh_from_db()
     assert agent.paused_at is None
     actions = AuditEvent.objects.order_by("position").values_list("action", flat=True)

@@ -290,8 +290,6 @@ ROUTES = {
     "agents": Route(KEEPERS, refused=404),
     "agent-consent": Route(KEEPERS, KEEPERS),
     "agent-credits": Route(PRODUCER, PRODUCER, of="agent", refused=404),
-    "agent-pauses": Route(None, KEEPERS, of="agent", refused=404),
-    "agent-resumptions": Route(None, KEEPERS, of="agent", refused=404),
     "agent-ends": Route(MAKERS, MAKERS, of="agent", refused=404),
 }
 OWN_ALONE = {"approval-request-withdrawals"}  # colleagues see it, and are told whose it is
