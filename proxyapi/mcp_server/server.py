@@ -26,6 +26,7 @@ from proxyapi.models import ApiKey
 from proxyapi.refusals import Refusal
 
 CALLER = "reelroom.caller"  # key of the ASGI scope
+TOOLS_VERSION = "1.0"  # raised when a tool or an answer changes
 TURN_S = 20.0  # seconds that a call waits for its turn
 INSTRUCTIONS = (
     "Reelroom makes videos that cost credits. Nothing is charged but by make, which needs the "
@@ -232,10 +233,17 @@ TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
 def build_server() -> MCPServer[Any]:
     """The server with its tools; the transport puts a `Caller` into the scope of each request."""
     server: MCPServer[Any] = MCPServer(
-        "reelroom", title="Reelroom", instructions=INSTRUCTIONS, subscriptions=False
+        "reelroom",
+        title="Reelroom",
+        instructions=INSTRUCTIONS,
+        version=TOOLS_VERSION,
+        subscriptions=False,
     )
     for function, title, hints in TOOLS:
         server.add_tool(function, title=title, annotations=hints)
+    # There are none, and the SDK answers one that it does not know as a fault of the server.
+    for method in ("prompts/list", "prompts/get"):
+        del server._lowlevel_server._request_handlers[method]
     return server
 
 

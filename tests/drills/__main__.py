@@ -35,7 +35,7 @@ RUN_ONCE = (
     *("test_ledger_invariants.py", "test_kill.py", "test_schema_fuzz.py", "test_database_away.py"),
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py", "test_killed_portal.py"),
-    *("test_journeys.py", "test_client_checks.py"),
+    *("test_journeys.py", "test_client_checks.py", "test_protocol_conformance.py"),
 )
 # Whose figures are about money: again with a sandbox that answers in the shapes of version 1.
 IN_BOTH_DIALECTS = (

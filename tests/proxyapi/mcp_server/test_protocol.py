@@ -66,6 +66,7 @@ def test_tools_say_what_they_do(agent: Agent, mode: str) -> None:
 
     async def read() -> Any:
         async with agent.connect() as client:
+            assert client.server_capabilities.prompts is None
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in agent.loop.run(read())}
