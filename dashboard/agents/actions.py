@@ -14,8 +14,16 @@ from django.utils import timezone
 
 from dashboard.agents.scopes import grantable_scopes
 from dashboard.api_keys.actions import lock_key, publish_change
+from dashboard.api_keys.agent_approvals import audit_values
 from dashboard.api_keys.agent_tokens import end_tokens
-from dashboard.models import AuditAction, AuditActorKind, Membership, Team
+from dashboard.models import (
+    AgentApproval,
+    AgentDecision,
+    AuditAction,
+    AuditActorKind,
+    Membership,
+    Team,
+)
 from dashboard.shared.access import KeyRight, sees_api_keys
 from dashboard.shared.audit_log import AuditActor, record_audit_event
 from dashboard.shared.budget_usage import PeriodBounds, counted_charges
@@ -30,6 +38,7 @@ RAISED_MEANWHILE = (
     "Its allowance was changed meanwhile; it is {credits} cr now. Nothing was added. Press "
     "again to add to that."
 )
+DECIDED_MEANWHILE = "This request was decided or withdrawn meanwhile. Nothing was changed."
 HAS_EXPIRED = "This agent has expired. Connect it again from its program."
 
 
@@ -61,11 +70,11 @@ def connect_agent(
         digest=secrets.token_hex(32),  # of no value: the client has tokens
         last_four="",
     )
-    used: Collection[Decimal] = (
+    used: tuple[Decimal, ...] = (
         () if agent._state.adding else sum_credits(by.team, [agent]).get(agent.pk, ())
     )
     agent.name, agent.scopes = name[:60], sorted(scopes)
-    agent.allowance, agent.charge_limit = sum(used, credits), charge_limit
+    agent.allowance, agent.charge_limit = sum(used[:2], credits), charge_limit
     agent.expires_at, agent.job_label, agent.paused_at = expires_at, job_label, None
     agent.save()
     after = {"name": agent.name, "client": client_id, "scopes": agent.scopes}
@@ -83,18 +92,26 @@ def check_scopes(by: Membership, scopes: Collection[KeyScope]) -> None:
         raise Refusal(SCOPE_REFUSED.format(scopes=", ".join(refused)), field="scopes")
 
 
-def sum_credits(team: Team, agents: Collection[ApiKey]) -> dict[Any, tuple[Decimal, Decimal]]:
-    """The credits that each agent spent and holds since it was connected. One query."""
+def sum_credits(
+    team: Team, agents: Collection[ApiKey]
+) -> dict[Any, tuple[Decimal, Decimal, Decimal]]:
+    """The credits that each agent spent and holds of its allowance since it was connected, and all
+    that it spent. One query."""
     now = timezone.now()
     start = min((agent.created_at for agent in agents), default=now)
     charges = counted_charges(team, PeriodBounds(start, now + timedelta(days=1)))
     rows = charges.filter(api_key__in=[agent.pk for agent in agents]).values("api_key")
     sums = rows.annotate(
-        spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
-        held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),
+        spent=Sum("cost", filter=Q(state__in=CHARGED_STATES, approval_item=None)),
+        held=Sum("hold", filter=Q(state__in=HOLDING_STATES, approval_item=None)),
+        whole=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
     )
     return {
-        row["api_key"]: (quantize_credits(row["spent"]), quantize_credits(row["held"]))
+        row["api_key"]: (
+            quantize_credits(row["spent"]),
+            quantize_credits(row["held"]),
+            quantize_credits(row["whole"]),
+        )
         for row in sums
     }
 
@@ -118,6 +135,34 @@ def raise_credits(*, by: Membership, agent: ApiKey, amount: Decimal, drawn: str)
     )
     publish_change(agent)
     return agent
+
+
+@transaction.atomic
+def decide_approval(
+    *, by: Membership, approval: AgentApproval, decision: AgentDecision
+) -> AgentApproval:
+    """Approve or decline several items that an agent asks for, or end what was approved. Raises
+    `StaleData` if that was decided meanwhile."""
+    key = lock_key(by, approval.key, KeyRight.EDIT, KeyRight.LIMIT)
+    approval, now = AgentApproval.objects.select_related("key").get(pk=approval.pk), timezone.now()
+    is_due = approval.is_in_force if decision == AgentDecision.ENDED else not approval.decision
+    if not is_due:
+        raise StaleData(DECIDED_MEANWHILE)
+    if decision == AgentDecision.APPROVED:
+        if key.expires_at is not None and key.expires_at <= now:
+            raise Refusal(HAS_EXPIRED)
+        approval.expires_at = approval_end(approval, now)
+    approval.decision, approval.decided_by, approval.decided_at = decision, by.user, now
+    approval.save(update_fields=["decision", "decided_by", "decided_at", "expires_at"])
+    record_audit_event(by, AuditAction.AGENT_APPROVAL, key.pk, after=audit_values(approval))
+    publish_change(key)
+    return approval
+
+
+def approval_end(approval: AgentApproval, now: datetime) -> datetime:
+    """When it ends if it is approved now: no later than its agent."""
+    end = now + timedelta(hours=approval.hours)
+    return min(end, approval.key.expires_at or end)
 
 
 def end_tokens_of_replay(agent: ApiKey, what: str) -> None:

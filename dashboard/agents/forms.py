@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from dashboard.agents.authorization import ClientRequest
 from dashboard.agents.scopes import SCOPE_SENTENCES, grantable_scopes
+from dashboard.models import AgentDecision
 from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared.formatting import day
 from dashboard.shared.forms import VERSION_LABEL, PortalForm
@@ -88,6 +89,12 @@ class ConsentForm(RecentAuthenticationForm):
         names = ("scopes", "credits", "charge_limit", "job_label")
         values = {name: cleaned[name] for name in names}
         return {**values, "expires_at": timezone.now() + timedelta(days=int(cleaned["days"]))}
+
+
+class DecisionForm(PortalForm):
+    decision = forms.ChoiceField(
+        choices=[it for it in AgentDecision.choices if it[0] != AgentDecision.WITHDRAWN]
+    )
 
 
 class CreditsForm(PortalForm):

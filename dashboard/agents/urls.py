@@ -12,6 +12,7 @@ RESOURCE_METADATA = ".well-known/oauth-protected-resource"
 urlpatterns = [
     path("agents/", views.agents, name="agents"),
     path("agents/consent/", views.Consent.as_view(), name="agent-consent"),
+    path("agents/approvals/<uuid:items_id>/", views.AgentItems.as_view(), name="agent-approval"),
     path("agents/<uuid:agent_id>/credits/", views.AgentCredits.as_view(), name="agent-credits"),
     path("agents/<uuid:agent_id>/ends/", views.AgentEnd.as_view(), name="agent-ends"),
     path("oauth/tokens/", endpoints.AgentTokens.as_view(), name="agent-tokens"),

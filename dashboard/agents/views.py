@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.decorators import method_decorator
 from django.views import View
 from django.views.decorators.debug import sensitive_post_parameters
@@ -21,13 +23,14 @@ from dashboard.agents.authorization import (
     issue_code,
     read_client_request,
 )
-from dashboard.agents.forms import ConsentForm, CreditsForm
+from dashboard.agents.forms import ConsentForm, CreditsForm, DecisionForm
 from dashboard.agents.redirects import form_targets
 from dashboard.api_keys import actions as key_actions
 from dashboard.api_keys.pages import load_revocation
+from dashboard.models import AgentApproval, AgentDecision
 from dashboard.shared.access import KeyRight, fetch_api_key, sees_api_keys
 from dashboard.shared.dialogs import DialogView
-from dashboard.shared.formatting import credits
+from dashboard.shared.formatting import credits, day
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
 from dashboard.shared.member_token import has_member_token
@@ -143,7 +146,41 @@ class AgentCredits(AgentDialog):
 
     def load_dialog(self) -> Mapping[str, Any]:
         sums = actions.sum_credits(self.by.team, [self.agent])
-        return {"agent": self.agent, "used": sum(sums.get(self.agent.pk, ()))}
+        return {"agent": self.agent, "used": sum(sums.get(self.agent.pk, ())[:2])}
+
+
+class AgentItems(AgentDialog):
+    """Several items that an agent asks for at once: approve, decline, end."""
+
+    template_name, form_class = "agents/_approval.html", DecisionForm
+
+    def fetch(self, items_id: UUID) -> None:
+        approvals = AgentApproval.objects.with_usage().filter(key__tenant=self.by.team.tenant_id)
+        self.approval = get_object_or_404(approvals, pk=items_id)
+        rights = (KeyRight.EDIT, KeyRight.LIMIT)
+        self.agent = fetch_api_key(self.request, self.approval.key_id, *rights, agents=None)
+
+    def save(self, form: PortalForm) -> str:
+        decision = AgentDecision(form.cleaned_data["decision"])
+        approval = actions.decide_approval(by=self.by, approval=self.approval, decision=decision)
+        if decision != AgentDecision.APPROVED:
+            return f"{self.agent.name}: {decision}. Nothing more is charged under it."
+        return (
+            f"{self.agent.name} may charge {credits(approval.credits)} cr for "
+            f"{approval.item_count} items until {day(approval.expires_at)}."
+        )
+
+    def load_dialog(self) -> Mapping[str, Any]:
+        end = actions.approval_end(self.approval, timezone.now())
+        sums = actions.sum_credits(self.by.team, [self.agent])
+        used = sum(sums.get(self.agent.pk, ())[:2])
+        return {
+            "approval": self.approval,
+            "agent": self.agent,
+            "until": self.approval.expires_at if self.approval.decision else end,
+            "left": max((self.agent.allowance or Decimal(0)) - used, Decimal(0)),
+            "is_own": self.agent.owner_id == self.by.user_id,
+        }
 
 
 class AgentEnd(AgentDialog):

@@ -13,6 +13,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest
 
+from dashboard.api_keys import agent_approvals
+from dashboard.api_keys.agent_approvals import describe_approval
 from dashboard.api_keys.agent_tokens import find_agent_by_token
 from dashboard.models import (
     ApprovalDecision,
@@ -91,7 +93,7 @@ class PortalTeamRules(TeamRules):
     def preview(self, key: ApiKey, hold: Decimal) -> LimitsPreview:
         by = load_owner(key)
         with transaction.atomic():
-            rules = lock_spending_rules(by, key)
+            rules, _ = lock_spending_rules(by, key).covered(hold)
         limits = [limit for limit in rules.limits if limit.key not in LIMITS_OF_ONE_CHARGE]
         left = min((limit.remaining - hold for limit in limits), default=None)
         lowest = min(rules.limits, key=lambda limit: (limit.remaining, limit.key), default=None)
@@ -102,9 +104,11 @@ class PortalTeamRules(TeamRules):
 
     def spendable(self, key: ApiKey) -> dict[str, Decimal]:
         with transaction.atomic():
-            limits = lock_spending_rules(load_owner(key), key).limits
+            rules = lock_spending_rules(load_owner(key), key)
         left: dict[str, Decimal] = {}
-        for limit in limits:
+        if approved := sum(approval.credits_left for approval in rules.approvals):
+            left["approved_beside"] = Decimal(approved)
+        for limit in rules.limits:
             name = LIMIT_NAMES.get(limit.key, "budgets")
             left[name] = min(max(limit.remaining, Decimal(0)), left.get(name, limit.remaining))
         return left
@@ -121,6 +125,17 @@ class PortalTeamRules(TeamRules):
             by, row = load_owner(key), lock_pending_request(approval)
             close_request(by, row, ApprovalDecision.WITHDRAWN, WITHDRAWN)
         return True
+
+    def request_items(self, key: ApiKey, **wish: Any) -> dict[str, Any]:
+        load_active_owner(key)
+        return describe_approval(agent_approvals.request_items(key, **wish))
+
+    def find_items(self, key: ApiKey, id: UUID) -> dict[str, Any] | None:
+        approval = agent_approvals.load_approval(key, id)
+        return describe_approval(approval) if approval else None
+
+    def withdraw_items(self, key: ApiKey, id: UUID) -> None:
+        agent_approvals.withdraw(key, id)
 
     def find_event_readers(self, keys: Collection[ApiKey]) -> dict[UUID, bool]:
         members = Membership.objects.filter(

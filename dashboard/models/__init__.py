@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.models.agent_approval import AgentApproval, AgentApprovalItem, AgentDecision
 from dashboard.models.alert import (
     ALERTS,
     AlertEvent,

@@ -41,6 +41,8 @@ class AuditAction(models.TextChoices):
     ACCOUNT_ARCHIVE = "account.archive"
     ACCOUNT_PRICE = "account.price"
     ACCOUNT_RESTORE = "account.restore"
+    AGENT_APPROVAL = "agent.approval"
+    AGENT_APPROVAL_REQUEST = "agent.approval_request"
     AGENT_CONNECT = "agent.connect"
     AGENT_CREDITS = "agent.credits"
     AGENT_END = "agent.end"

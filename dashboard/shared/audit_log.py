@@ -23,6 +23,8 @@ COMMAND_PREFIX = "manage.py "
 MONEY_AUDIT_ACTIONS = frozenset(
     {
         AuditAction.ACCOUNT_PRICE,
+        AuditAction.AGENT_APPROVAL,
+        AuditAction.AGENT_APPROVAL_REQUEST,
         AuditAction.AGENT_CREDITS,
         AuditAction.AGENT_PAUSE,
         AuditAction.AGENT_RESUME,

@@ -7,8 +7,8 @@ budget or an account, and none passes a second-person rule that is being changed
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 from uuid import UUID
@@ -16,7 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from dashboard.models import ApprovalRequest, AuditAction, Budget, Membership
+from dashboard.models import AgentApproval, ApprovalRequest, AuditAction, Budget, Membership
 from dashboard.shared import enqueue
 from dashboard.shared.approvals import record_approval_event
 from dashboard.shared.audit_log import record_audit_event
@@ -28,7 +28,14 @@ from dashboard.shared.budget_usage import (
     other_approver_names,
 )
 from dashboard.shared.charge_stop import check_person_may_charge
-from dashboard.shared.key_limits import KeyLimitExceeded, find_used_up, load_key_limits
+from dashboard.shared.key_limits import (
+    ALLOWANCE,
+    CHARGE_LIMIT,
+    KeyLimitExceeded,
+    find_used_up,
+    load_agent_approvals,
+    load_key_limits,
+)
 from dashboard.shared.second_person import (
     SECOND_PERSON_KEY,
     SecondPersonRequired,
@@ -53,6 +60,7 @@ from proxyapi.refusals import (
 )
 
 NOTHING_BESIDE = Decimal(0)
+COVERED_LIMITS = (ALLOWANCE, CHARGE_LIMIT)
 ALREADY_SENT = "This was already sent. Nothing was sent twice."
 PRICE_MISSING = "There is no current price. Get a price first. Nothing was sent."
 VOICE_WITHDRAWN = "The consent to the voice of this video was withdrawn. Nothing was sent."
@@ -118,12 +126,14 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
     what one person may charge, `AgentCreditsUsedUp`, else what `admit` raises. A form that is
     submitted twice gets the charge it already created, even if nothing is left.
     """
-    rules = lock_spending_rules(by, intent.api_key, intent.job)
+    rules, approval = lock_spending_rules(by, intent.api_key, intent.job).covered(intent.hold)
     try:
         charge, is_new = admit(intent, by.user_id, rules.limits)
     except LimitExceeded as error:
         raise rules.approval_required(by, intent.hold, error.limit.key) from error
     if is_new:
+        if approval is not None:
+            approval.items.create(charge=charge)
         after = {
             "operation": intent.operation,
             "hold": str(intent.hold),
@@ -138,11 +148,14 @@ def charge_within_budget(by: Membership, intent: ChargeIntent) -> Charge:
 @dataclass(frozen=True, slots=True)
 class SpendingRules:
     """What limits a member's charges: the usage of their budgets, the amount in credits above which
-    a charge needs a second person, and what the limits of their script's key leave."""
+    a charge needs a second person, what the limits of their script's key leave, and the
+    approvals of several items that it has."""
 
     usages: list[BudgetUsage]
     second_person_above: Decimal | None
     key_limits: tuple[SpendingLimit, ...] = ()
+    approvals: Sequence[AgentApproval] = ()
+    payer: int | None = None
 
     @property
     def limits(self) -> list[SpendingLimit]:
@@ -153,6 +166,23 @@ class SpendingRules:
             if usage.hard is not None
         ]
         return [*budgets, *second_person_limits(self.second_person_above), *self.key_limits]
+
+    def covered(self, hold: Decimal) -> tuple[SpendingRules, AgentApproval | None]:
+        """The rules of a charge that an approval of several items covers, with the approval; these
+        rules and None if they need none, or none fits. Who approves an item of their own lifts no
+        second-person rule."""
+        above = self.second_person_above
+        needs_second = above is not None and hold > above
+        of_key = [limit for limit in self.key_limits if limit.key in COVERED_LIMITS]
+        if not needs_second and all(hold <= limit.remaining for limit in of_key):
+            return self, None
+        for approval in self.approvals:
+            is_second = approval.decided_by_id != self.payer
+            if approval.covers(hold) and (is_second or not needs_second):
+                rest = tuple(limit for limit in self.key_limits if limit not in of_key)
+                above = None if is_second else above
+                return replace(self, key_limits=rest, second_person_above=above), approval
+        return self, None
 
     def approval_required(
         self, by: Membership, hold: Decimal, key: str
@@ -187,7 +217,9 @@ def lock_spending_rules(
     # The clock is read after the lock: a wait over midnight counts in the new day.
     now = timezone.now()
     limits = load_key_limits(by.team, locked, now) if locked else ()
-    return SpendingRules(load_budget_usages(by.team, budgets, now), above, limits)
+    approvals = load_agent_approvals(locked, now) if locked else ()
+    usages = load_budget_usages(by.team, budgets, now)
+    return SpendingRules(usages, above, limits, approvals, by.user_id)
 
 
 @transaction.atomic

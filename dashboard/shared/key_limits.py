@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q, Sum
 from django.urls import reverse
 
-from dashboard.models import BudgetPeriod, Team
+from dashboard.models import AgentApproval, BudgetPeriod, Team
 from dashboard.shared.budget_usage import (
     PERIOD_NAMES,
     ApprovalRequired,
@@ -64,17 +64,24 @@ def load_key_limits(team: Team, key: ApiKey, at: datetime) -> tuple[SpendingLimi
     ]
     if key.allowance is not None:
         whole = PeriodBounds(key.created_at, at + timedelta(days=1))
-        left = key.allowance - spent_and_held(team, key, whole)
+        # What a person approved apart from it counts there.
+        left = key.allowance - spent_and_held(team, key, whole, approval_item=None)
         limits.append(SpendingLimit(ALLOWANCE, left))
     if key.charge_limit is not None:
         limits.append(SpendingLimit(CHARGE_LIMIT, key.charge_limit))
     return tuple(limits)
 
 
-def spent_and_held(team: Team, key: ApiKey, bounds: PeriodBounds) -> Decimal:
+def load_agent_approvals(key: ApiKey, at: datetime) -> list[AgentApproval]:
+    """The approvals of several items that are in force, the first to end first. One query."""
+    rows = AgentApproval.objects.filter(key=key).with_usage().open(at).exclude(decision="")
+    return list(rows.order_by("expires_at"))
+
+
+def spent_and_held(team: Team, key: ApiKey, bounds: PeriodBounds, **filters: object) -> Decimal:
     """Return the credits that the key spent and holds of charges created in this time."""
     charges = counted_charges(team, bounds)
-    sums = charges.filter(api_key=key).aggregate(
+    sums = charges.filter(api_key=key, **filters).aggregate(
         spent=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
         held=Sum("hold", filter=Q(state__in=HOLDING_STATES)),
     )

@@ -63,6 +63,19 @@ class TeamRules(Protocol):
     def withdraw(self, key: ApiKey, charge: Charge) -> bool:
         """Withdraw the approval request of a charge; return whether there was one."""
 
+    def request_items(
+        self, key: ApiKey, *, items: int, credits: Decimal, hours: int, reason: str
+    ) -> dict[str, Any]:
+        """Ask a person for several items up to an amount, as `find_items`. Raises `Refusal`."""
+
+    def find_items(self, key: ApiKey, id: UUID) -> dict[str, Any] | None:
+        """What became of a request of the key for several items: `approval_id`, `state`,
+        `is_in_force`, `items`, `items_left`, `credits`, `credits_left`, `expires_at`, and `url`
+        while it waits for a person; None if there is none with this id."""
+
+    def withdraw_items(self, key: ApiKey, id: UUID) -> None:
+        """Withdraw such a request, or end it if it was approved."""
+
     def find_event_readers(self, keys: Collection[ApiKey]) -> dict[UUID, bool]:
         """Of these the ids of the keys whose owner may read events now: those of the whole team if
         True, else what the owner and their keys did."""

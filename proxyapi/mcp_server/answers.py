@@ -30,11 +30,11 @@ MESSAGES = {
     "made": "This was paid before, and is not paid again. For another one set copy to the next "
     "number.",
     "approval_required": "A person has to approve it at approval_url. Nothing is charged until "
-    "then. Call wait with charge_id to learn the outcome.",
+    "then. Call wait with charge_id or approval_id to learn the outcome.",
     "unknown": "It was sent, and the answer was lost. Whether it was charged is being checked; do "
     "not order it again. Call wait with charge_id.",
     "paused": "Paused: allowance used up. Nothing was charged. A person can raise it at raise_url; "
-    "then call make again.",
+    "then call make again. For several items call request_approval once.",
     "not_charged": "It was refused, and nothing was charged. The reason is in “charge”. Call quote "
     "for another try.",
     "written_off": "A person closed it: whether it was charged was never learned.",
@@ -43,6 +43,9 @@ MESSAGES = {
     "completed": "It is finished. The file is linked.",
     "failed": "It failed. The reason is in “job”.",
     "draft": "Nothing is being made of it. Call quote to learn what it costs.",
+    "approved": "A person approved it. What the allowance or a limit refuses is charged under "
+    "it, until items_left, credits_left or the time is over: call make.",
+    "not_approved": "It was declined, withdrawn or ended, or is over. Nothing is charged under it.",
     "ok": "",
 }
 
@@ -63,6 +66,7 @@ class ToolAnswer(TypedDict):
     more: NotRequired[int]
     credits: NotRequired[dict[str, Any]]
     error: NotRequired[dict[str, Any]]
+    approval: NotRequired[dict[str, Any]]
     approval_url: NotRequired[str]
     raise_url: NotRequired[str]
 
@@ -128,6 +132,14 @@ def describe_charge(charge: Charge) -> dict[str, Any]:
         "reason": short(charge.reason),
         "refunded_at": charge.refunded_at,
     }
+
+
+def describe_items(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer about an approval of several items; `facts` are those of `TeamRules`."""
+    status = "approved" if facts["is_in_force"] else "not_approved"
+    status = "approval_required" if facts["url"] else status
+    shown = {name: part for name, part in facts.items() if name not in ("url", "is_in_force")}
+    return build(status, approval=shown, approval_url=facts["url"])
 
 
 def describe_quote(quote: Quote, facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Mapping
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -21,7 +22,7 @@ from proxyapi.gateway.forwarding import answer_of_error
 from proxyapi.gateway.requests import ServiceRequest
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
-from proxyapi.kinds.faceless_draft import READ_OPERATION
+from proxyapi.kinds.faceless_draft import READ_OPERATION, RENDER_OPERATION
 from proxyapi.mcp_server import answers, rows
 from proxyapi.mcp_server.orders import Order, render_of, with_id
 from proxyapi.models import Charge, ChargeState, Job, JobState, KeyScope, Quote
@@ -190,7 +191,8 @@ class Desk:
         """Wait for the end of a charge, or of what makes the job with this id."""
         end = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
         await in_thread(self.check_read)
-        found = await in_thread(rows.find_charge_or_job, self.call.key, id)
+        is_items = await in_thread(team_rules().find_items, self.call.key, id)
+        found = id if is_items else await in_thread(rows.find_charge_or_job, self.call.key, id)
         while True:
             answer = await self.read_outcome(found)
             left = end - time.monotonic()
@@ -201,7 +203,10 @@ class Desk:
             else:
                 await asyncio.sleep(min(left, LOOK_EVERY_S))
 
-    async def read_outcome(self, found: Charge | Job) -> dict[str, Any]:
+    async def read_outcome(self, found: Charge | Job | UUID) -> dict[str, Any]:
+        if isinstance(found, UUID):
+            items = await in_thread(team_rules().find_items, self.call.key, found)
+            return answers.describe_items(items or {})
         if isinstance(found, Charge):
             return await self.describe_outcome(found)
         await in_thread(found.refresh_from_db)
@@ -220,7 +225,18 @@ class Desk:
         await in_thread(self.check_read)
         return await in_thread(rows.show_credits, self.call.key)
 
+    async def request_approval(
+        self, items: int, credits: Decimal, hours: int, reason: str
+    ) -> dict[str, Any]:
+        key = self.call.key
+        await in_thread(check_call, self.call, get_operation(RENDER_OPERATION))
+        asked = partial(team_rules().request_items, key, items=items, credits=credits)
+        return answers.describe_items(await in_thread(asked, hours=hours, reason=reason))
+
     async def cancel_approval(self, id: UUID) -> dict[str, Any]:
+        if await in_thread(team_rules().find_items, self.call.key, id):
+            await in_thread(team_rules().withdraw_items, self.call.key, id)
+            return await self.read_outcome(id)
         await in_thread(charge_of_key, self.call.key, id, True)
         charge = await in_thread(rows.find_charge_or_job, self.call.key, id)
         return await self.read_outcome(charge)

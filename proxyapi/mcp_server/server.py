@@ -21,12 +21,13 @@ from proxyapi.gateway.refusals import translate
 from proxyapi.gateway.request_log import build_row
 from proxyapi.mcp_server import PATH, answers
 from proxyapi.mcp_server.desk import Desk
-from proxyapi.mcp_server.orders import MAX_SCENES, SCRIPT_CHARS, read_order
+from proxyapi.mcp_server.orders import MAX_SCENES, SCRIPT_CHARS, read_order, wrong
 from proxyapi.models import ApiKey
 from proxyapi.refusals import Refusal
 
 CALLER = "reelroom.caller"  # key of the ASGI scope
 TOOLS_VERSION = "1.0"  # raised when a tool or an answer changes
+MAX_CREDITS = 9_999_999  # that may be asked for
 TURN_S = 20.0  # seconds that a call waits for its turn
 INSTRUCTIONS = (
     "Reelroom makes videos that cost credits. Nothing is charged but by make, which needs the "
@@ -42,6 +43,7 @@ READS = ToolAnnotations(
 READS_HERE = READS.model_copy(update={"open_world_hint": False})
 DRAFTS = READS.model_copy(update={"read_only_hint": False})
 SPENDS = DRAFTS.model_copy(update={"destructive_hint": True})
+ASKS = READS_HERE.model_copy(update={"read_only_hint": False})
 CANCELS = READS_HERE.model_copy(update={"read_only_hint": False, "destructive_hint": True})
 
 
@@ -106,9 +108,13 @@ Copy = Annotated[
 OfName = Annotated[str, text("Part of a name or title.")]
 QuoteId = Annotated[str, text("The quote_id of a quote.")]
 Price = Annotated[str | float, Field(description="The price of the quote, repeated exactly.")]
-Id = Annotated[UUID, Field(description="A charge_id or a job_id.")]
+Id = Annotated[UUID, Field(description="A charge_id, an approval_id or a job_id.")]
 JobId = Annotated[UUID, Field(description="A job_id.")]
-ChargeId = Annotated[UUID, Field(description="A charge_id.")]
+WaitingId = Annotated[UUID, Field(description="A charge_id or an approval_id.")]
+Items = Annotated[int, Field(ge=1, le=100, description="Scripts, films and clips, each one item.")]
+Credits = Annotated[str | float, Field(description="The most for all of them together.")]
+Hours = Annotated[int, Field(ge=1, le=168, description="How long it is needed.")]
+Reason = Annotated[str, text("What for: the person who decides reads it.", 300)]
 WaitSeconds = Annotated[float, Field(ge=0, le=50, description="At most.")]
 State = Annotated[
     Literal["", "draft", "running", "completed", "failed"], Field(description="Empty for any.")
@@ -213,9 +219,22 @@ async def show_credits(ctx: Context[Any, Any]) -> Result:
     return await run(ctx, "show_credits", lambda desk: desk.credits())
 
 
-async def cancel_approval(ctx: Context[Any, Any], charge_id: ChargeId) -> Result:
+async def request_approval(
+    ctx: Context[Any, Any], items: Items, credits: Credits, hours: Hours = 24, reason: Reason = ""
+) -> Result:
+    """Ask a person once for several items above the allowance or a limit, up to so many credits.
+    Free. The same again is the same request; another one replaces it while it waits."""
+    amount = read_amount(credits)
+
+    async def work(desk: Desk) -> dict[str, Any]:
+        return await desk.request_approval(items, check_amount(amount), hours, reason)
+
+    return await run(ctx, "request_approval", work)
+
+
+async def cancel_approval(ctx: Context[Any, Any], id: WaitingId) -> Result:
     """Withdraw a request that waits for a person, or a charge that was not sent. Free."""
-    return await run(ctx, "cancel_approval", lambda desk: desk.cancel_approval(charge_id))
+    return await run(ctx, "cancel_approval", lambda desk: desk.cancel_approval(id))
 
 
 TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
@@ -226,6 +245,7 @@ TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
     (list_videos, "List videos", READS_HERE),
     (show_video, "Show a video", READS_HERE),
     (show_credits, "Show credits", READS_HERE),
+    (request_approval, "Request an approval", ASKS),
     (cancel_approval, "Cancel an approval request", CANCELS),
 )
 
@@ -245,6 +265,13 @@ def build_server() -> MCPServer[Any]:
     for method in ("prompts/list", "prompts/get"):
         del server._lowlevel_server._request_handlers[method]
     return server
+
+
+def check_amount(amount: Decimal | None) -> Decimal:
+    """Raises `GatewayRefusal` for what is no amount to ask for."""
+    if amount is None or not 1 <= amount <= MAX_CREDITS:
+        raise wrong("credits must be an amount from 1 to 9999999.")
+    return amount.quantize(Decimal("0.0001"))
 
 
 def read_amount(text: str | float) -> Decimal | None:

@@ -7,6 +7,8 @@ from dashboard.shared.audit_log import MONEY_AUDIT_ACTIONS
 
 ACTION_TITLES: dict[str, str] = {
     A.ACCESS_REFUSE: "Attempt refused",
+    A.AGENT_APPROVAL: "Decided on several items of an agent",
+    A.AGENT_APPROVAL_REQUEST: "Asked for several items at once",
     A.AGENT_CONNECT: "Connected an agent",
     A.AGENT_CREDITS: "Raised the allowance of an agent",
     A.AGENT_END: "Ended an agent",

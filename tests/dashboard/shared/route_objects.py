@@ -21,6 +21,7 @@ from django.utils import timezone
 from template_partials.templatetags.partials import TemplateProxy
 
 from dashboard.models import (
+    AgentApproval,
     AlertEvent,
     AlertWebhook,
     ApprovalRequest,
@@ -79,6 +80,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "token": lambda job: job.token_id,
     "key": lambda job: job.tenant.keys.get(client_id="").pk,
     "agent": lambda job: job.tenant.keys.exclude(client_id="").get().pk,
+    "items": lambda job: AgentApproval.objects.get(key__tenant=job.tenant).pk,
     "account": lambda job: job.account_id,
     "budget": lambda job: job.tenant.team.budgets.get().pk,
     "approval": lambda job: job.charges.get().approval_request.pk,
@@ -167,7 +169,10 @@ def job(priya: Membership) -> Job:
     add_people(priya)
     made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
     program = {"client_id": "https://whales.example/client.json", "allowance": 50}
-    create_key(priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program)
+    agent = create_key(
+        priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program
+    )
+    AgentApproval.objects.create(key=agent.key, item_count=5, credits=100, hours=24)
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )

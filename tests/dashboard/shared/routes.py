@@ -289,6 +289,7 @@ ROUTES = {
     "api-key-revocations": Route(MAKERS, MAKERS, of="key", refused=404),
     "agents": Route(KEEPERS, refused=404),
     "agent-consent": Route(KEEPERS, KEEPERS),
+    "agent-approval": Route(TREASURERS | PRODUCER, TREASURERS | PRODUCER, of="items", refused=404),
     "agent-credits": Route(PRODUCER, PRODUCER, of="agent", refused=404),
     "agent-ends": Route(MAKERS, MAKERS, of="agent", refused=404),
 }

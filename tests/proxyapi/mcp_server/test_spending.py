@@ -188,14 +188,14 @@ def test_above_the_amount_at_once_a_person_is_asked(
     while (status := agent.call("wait", id=charge_id, seconds=0)["status"]) == "in_progress":
         pass  # the worker sends it
     assert status == "rendering"
-    assert agent.call("cancel_approval", charge_id=charge_id)["error"]["code"] == "NOT-CANCELLED"
+    assert agent.call("cancel_approval", id=charge_id)["error"]["code"] == "NOT-CANCELLED"
 
 
 def test_a_request_for_approval_is_cancelled_and_asked_again(make_agent: MakeAgent) -> None:
     Team.objects.update(second_person_above=1)
     agent = make_agent()
     asked = agent.pay(agent.call("quote", **FILM)["quote"])
-    ended = agent.call("cancel_approval", charge_id=asked["charge"]["charge_id"])
+    ended = agent.call("cancel_approval", id=asked["charge"]["charge_id"])
     assert (ended["status"], ended["charge"]["state"]) == ("not_charged", "refused")
     new = agent.call("quote", **FILM)["quote"]
     assert agent.pay(new)["status"] == "approval_required"
