@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from django.utils import timezone
 
 from dashboard.agents.actions import sum_credits
+from dashboard.agents.clients import client_lines
 from dashboard.agents.documents import is_document_address
 from dashboard.api_keys.agent_tokens import agent_resource, find_connected
 from dashboard.api_keys.pages import build_limit, describe_key
@@ -46,6 +47,7 @@ def load_agents_page(reader: Membership) -> dict[str, Any]:
         "rows": [build(agent) for agent in active],
         "ended": [build(agent) for agent in ended],
         "server_url": agent_resource(),
+        "clients": client_lines(agent_resource()),
         "may_render": has_permission(reader, Permission.RENDER),
     }
 

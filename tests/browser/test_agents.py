@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
+from tests.browser.screenshots import ScreenshotAlbum
 from tests.browser.session_age import management_environment
 from tests.dashboard.agents import conftest
 from tests.dashboard.agents.conftest import VERIFIER, Documents, Program
@@ -52,7 +53,9 @@ def open_from_menu(page: Page, what: str) -> None:
     page.goto(page.locator(f'#agents a[href$="/{what}/"]').get_attribute("href") or "")
 
 
-def connect(page: Page, portal: LivePortal, program: Program) -> dict[str, Any]:
+def connect(
+    page: Page, portal: LivePortal, program: Program, album: ScreenshotAlbum
+) -> dict[str, Any]:
     """The member presses Connect; returns the tokens of the program."""
     resource = read_metadata(portal, "oauth-protected-resource/mcp")
     server = read_metadata(portal, "oauth-authorization-server")
@@ -61,6 +64,7 @@ def connect(page: Page, portal: LivePortal, program: Program) -> dict[str, Any]:
     page.goto(program.consent_url(redirect_uri=target, resource=resource["resource"]))
     expect(page.get_by_role("heading", name="Connect Film helper?")).to_be_visible()
     assert serious_violations(page) == []
+    album.take(page, "consent")
     page.get_by_role("button", name="Connect", exact=True).click()
     page.wait_for_url(f"{target}?*")
     code = parse_qs(urlsplit(page.url).query)["code"][0]
@@ -71,11 +75,14 @@ def connect(page: Page, portal: LivePortal, program: Program) -> dict[str, Any]:
 
 
 def test_a_member_connects_an_agent_raises_its_allowance_and_ends_it(
-    open_fresh_page: Callable[..., Page], live_portal: LivePortal, program: Program
+    open_fresh_page: Callable[..., Page],
+    live_portal: LivePortal,
+    program: Program,
+    album: ScreenshotAlbum,
 ) -> None:
     Documents.answers["/callback"] = (200, {"Content-Type": "text/html"}, b"<title>Back</title>")
     page = open_fresh_page("Mira")
-    tokens = connect(page, live_portal, program)
+    tokens = connect(page, live_portal, program, album)
     assert find_agent(live_portal, tokens["access_token"]) == "Film helper 50.0000"
 
     page.goto("/agents/")

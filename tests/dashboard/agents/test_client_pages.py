@@ -1,0 +1,76 @@
+"""docs/clients/ has a page for each client, with the lines that the page of agents gives."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from dashboard.agents.clients import CLIENTS, client_lines
+from dashboard.agents.forms import DEFAULT_CREDITS, DEFAULT_DAYS
+from dashboard.agents.redirects import is_allowed_target
+from dashboard.api_keys.agent_tokens import agent_resource
+from dashboard.models import Membership
+from tests.dashboard.agents.test_page import ClientOf
+
+DOCS = Path(__file__).parents[3] / "docs"
+FILES = sorted((DOCS / "clients").glob("*.md"))
+PAGES = {file.stem: file.read_text(encoding="utf-8") for file in FILES}
+BLOCK = re.compile(r"^```(\w*)\n(.*?)\n```$", re.MULTILINE | re.DOTALL)
+
+
+def test_each_client_has_a_page_with_its_lines_and_nothing_else_has() -> None:
+    titles = {text.partition("\n")[0].removeprefix("# "): text for text in PAGES.values()}
+    assert set(titles) == {name for name, *_ in CLIENTS}
+    for client in client_lines(agent_resource()):
+        blocks = [block for _, block in BLOCK.findall(titles[client["name"]])]
+        assert blocks[0] == client["lines"]
+    index = (DOCS / "agents.md").read_text(encoding="utf-8")
+    assert all(f"(clients/{name}.md)" in index for name in PAGES)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_what_holds(name: str) -> None:
+    text = PAGES[name]
+    for kind, block in BLOCK.findall(text):
+        assert agent_resource() in block
+        if kind == "json":
+            json.loads(block)
+        elif kind == "toml":
+            tomllib.loads(block)
+    assert f"{DEFAULT_CREDITS} credits and {DEFAULT_DAYS} days" in text
+    assert "Not tried with this client itself" in text
+    for target in re.findall(r"(?:\]\(|src(?:set)?=\")([^)#\"]+)", text):
+        assert (DOCS / "clients" / target).is_file(), target
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://localhost:3118/callback",  # Claude Code
+        "https://claude.ai/api/mcp/auth_callback",
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "https://vscode.dev/redirect",
+        "http://127.0.0.1:33418/",
+        "https://chatgpt.com/connector_platform_oauth_redirect",
+    ],
+)
+def test_where_the_answers_of_these_clients_go_is_allowed(uri: str) -> None:
+    assert is_allowed_target(uri)
+
+
+def test_the_page_of_agents_gives_the_lines_to_copy(priya: Membership, client_of: ClientOf) -> None:
+    page = LexborHTMLParser(client_of(priya).get("/agents/").text)
+    shown = {
+        node.css_first("summary").text(strip=True): (
+            node.css_first("pre").text(),
+            node.css_first("button").attributes["data-copy"],
+        )
+        for node in page.css('details[name="client"]')
+    }
+    lines = {client["name"]: client["lines"] for client in client_lines(agent_resource())}
+    assert shown == {name: (text, text) for name, text in lines.items()}
