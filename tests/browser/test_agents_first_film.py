@@ -48,9 +48,8 @@ class FilmProgram:
 
     def provider(self) -> OAuthClientProvider:
         storage, redirects = Storage(), [AnyUrl(self.callback)]
-        method = "none"
         storage.client = OAuthClientInformationFull(
-            client_id=self.client_id, redirect_uris=redirects, token_endpoint_auth_method=method
+            client_id=self.client_id, redirect_uris=redirects, token_endpoint_auth_method="none"
         )
 
         async def open_browser(url: str) -> None:
@@ -60,7 +59,7 @@ class FilmProgram:
             given = await asyncio.to_thread(self.answered.get, timeout=ANSWER_TIMEOUT_S)
             return AuthorizationCodeResult.model_validate(given)
 
-        metadata = OAuthClientMetadata(redirect_uris=redirects, token_endpoint_auth_method=method)
+        metadata = OAuthClientMetadata(redirect_uris=redirects, token_endpoint_auth_method="none")
         return OAuthClientProvider(self.url, metadata, storage, open_browser, wait_for_code)
 
     async def quote_film(self) -> dict[str, Any]:

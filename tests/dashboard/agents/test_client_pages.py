@@ -65,12 +65,10 @@ def test_where_the_answers_of_these_clients_go_is_allowed(uri: str) -> None:
 
 def test_the_page_of_agents_gives_the_lines_to_copy(priya: Membership, client_of: ClientOf) -> None:
     page = LexborHTMLParser(client_of(priya).get("/agents/").text)
-    shown = {
-        node.css_first("summary").text(strip=True): (
-            node.css_first("pre").text(),
-            node.css_first("button").attributes["data-copy"],
-        )
-        for node in page.css('details[name="client"]')
-    }
-    lines = {client["name"]: client["lines"] for client in client_lines(agent_resource())}
-    assert shown == {name: (text, text) for name, text in lines.items()}
+    client = 'details[name="client"]'
+    names = [node.text(strip=True) for node in page.css(f"{client} summary")]
+    shown = [node.text() for node in page.css(f"{client} pre")]
+    copied = [node.attributes["data-copy"] for node in page.css(f"{client} button")]
+    wanted = client_lines(agent_resource())
+    assert names == [each["name"] for each in wanted]
+    assert shown == copied == [each["lines"] for each in wanted]

@@ -113,6 +113,15 @@ def test_a_client_id_has_one_spelling(address: str) -> None:
         documents.check_address(address)
 
 
+def test_a_client_id_that_is_too_long_is_refused_with_a_sentence(
+    priya: Membership, program: Program, confirmed_client_of: ClientOf
+) -> None:
+    long = f"https://helper.example/{'a' * 100}"
+    answer = confirmed_client_of(priya).get(program.consent_url(client_id=long))
+    assert answer.status_code == 400
+    assert "an https address of at most 100 characters" in page_text(answer.content)
+
+
 def test_a_document_that_changed_while_the_page_was_open_is_shown_again(
     priya: Membership, token: Token, program: Program, confirmed_client_of: ClientOf
 ) -> None:

@@ -16,8 +16,9 @@ from dashboard.models import ApprovalRequest, Membership, Team
 from proxyapi.gateway import keys
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, Charge, ChargeState, Job, KeyScope, Quote
+from proxyapi.models.charge import CHARGED_STATES
 from tests.proxyapi.gateway.conftest import Worker
-from tests.proxyapi.mcp_server.conftest import FILM, Agent
+from tests.proxyapi.mcp_server.conftest import FILM, Agent, finish_render
 from tests.sandbox.conftest import SandboxClient
 
 MakeAgent = Callable[..., Agent]
@@ -231,3 +232,28 @@ def test_a_revoked_key_is_not_let_in(agent: Agent) -> None:
     keys.revoke_keys([agent.key], timezone.now())
     with pytest.raises(Exception, match=r"unhandled errors|401|Unauthorized"):
         agent.call("list_videos")
+
+
+def test_an_agent_that_is_ended_amid_a_render_leaves_a_film_that_was_paid_once(
+    agent: Agent, sandbox: SandboxClient
+) -> None:
+    made = agent.pay(agent.call("quote", **FILM)["quote"])
+    assert made["status"] == "rendering"
+    ApiKey.objects.update(revoked_at=timezone.now())
+    with pytest.raises(Exception, match=r"unhandled errors|401|Unauthorized"):
+        agent.call("wait", id=made["job"]["job_id"], seconds=0)
+    finish_render(sandbox, made["job"]["job_id"])
+    assert Job.objects.get().state == "completed"
+    assert Charge.objects.get().state in CHARGED_STATES
+
+
+def test_a_scope_that_is_taken_away_is_missing_in_a_connection_that_is_open(agent: Agent) -> None:
+    async def quote_and_make() -> Any:
+        async with agent.connect() as client:
+            quoted = (await client.call_tool("quote", FILM)).structured_content["quote"]
+            await asyncio.to_thread(ApiKey.objects.update, scopes=["read", "create"])
+            wanted = {"quote_id": quoted["quote_id"], "price": quoted["price"]}
+            return (await client.call_tool("make", wanted)).structured_content
+
+    assert agent.loop.run(quote_and_make())["error"]["code"] == "SCOPE-MISSING"
+    assert not Charge.objects.exists()
