@@ -6,10 +6,8 @@ import secrets
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, Sum
 from django.utils import timezone
 
 from dashboard.agents.scopes import grantable_scopes
@@ -26,10 +24,9 @@ from dashboard.models import (
 )
 from dashboard.shared.access import KeyRight, sees_api_keys
 from dashboard.shared.audit_log import AuditActor, record_audit_event
-from dashboard.shared.budget_usage import PeriodBounds, counted_charges
+from dashboard.shared.key_limits import sum_credits
 from proxyapi.models import ApiKey, KeyScope
-from proxyapi.models.account import amount_text, quantize_credits
-from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData
 
 NO_RIGHT = "Your role cannot connect agents."
@@ -90,30 +87,6 @@ def check_scopes(by: Membership, scopes: Collection[KeyScope]) -> None:
         raise Refusal(NO_RIGHT)
     if refused := sorted(set(scopes) - set(grantable_scopes(by))):
         raise Refusal(SCOPE_REFUSED.format(scopes=", ".join(refused)), field="scopes")
-
-
-def sum_credits(
-    team: Team, agents: Collection[ApiKey]
-) -> dict[Any, tuple[Decimal, Decimal, Decimal]]:
-    """The credits that each agent spent and holds of its allowance since it was connected, and all
-    that it spent. One query."""
-    now = timezone.now()
-    start = min((agent.created_at for agent in agents), default=now)
-    charges = counted_charges(team, PeriodBounds(start, now + timedelta(days=1)))
-    rows = charges.filter(api_key__in=[agent.pk for agent in agents]).values("api_key")
-    sums = rows.annotate(
-        spent=Sum("cost", filter=Q(state__in=CHARGED_STATES, approval_item=None)),
-        held=Sum("hold", filter=Q(state__in=HOLDING_STATES, approval_item=None)),
-        whole=Sum("cost", filter=Q(state__in=CHARGED_STATES)),
-    )
-    return {
-        row["api_key"]: (
-            quantize_credits(row["spent"]),
-            quantize_credits(row["held"]),
-            quantize_credits(row["whole"]),
-        )
-        for row in sums
-    }
 
 
 @transaction.atomic

@@ -10,14 +10,13 @@ from urllib.parse import urlsplit
 
 from django.utils import timezone
 
-from dashboard.agents.actions import sum_credits
-from dashboard.agents.clients import client_lines
 from dashboard.agents.documents import is_document_address
 from dashboard.api_keys.agent_tokens import agent_resource, find_connected
 from dashboard.api_keys.pages import build_limit, describe_key
 from dashboard.models import AgentApproval, Membership
 from dashboard.shared.access import has_permission, visible_keys
 from dashboard.shared.formatting import clock, day
+from dashboard.shared.key_limits import sum_credits
 from dashboard.shared.roles import Permission
 from proxyapi.models import ApiKey, KeyScope
 
@@ -47,7 +46,6 @@ def load_agents_page(reader: Membership) -> dict[str, Any]:
         "rows": [build(agent) for agent in active],
         "ended": [build(agent) for agent in ended],
         "server_url": agent_resource(),
-        "clients": client_lines(agent_resource()),
         "may_render": has_permission(reader, Permission.RENDER),
     }
 

@@ -30,9 +30,10 @@ from dashboard.api_keys.pages import load_revocation
 from dashboard.models import AgentApproval, AgentDecision
 from dashboard.shared.access import KeyRight, fetch_api_key, sees_api_keys
 from dashboard.shared.dialogs import DialogView
-from dashboard.shared.formatting import credits, day
+from dashboard.shared.formatting import clock, credits
 from dashboard.shared.forms import PortalForm
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.key_limits import sum_credits
 from dashboard.shared.member_token import has_member_token
 from proxyapi.refusals import Refusal
 
@@ -145,7 +146,7 @@ class AgentCredits(AgentDialog):
         )
 
     def load_dialog(self) -> Mapping[str, Any]:
-        sums = actions.sum_credits(self.by.team, [self.agent])
+        sums = sum_credits(self.by.team, [self.agent])
         return {"agent": self.agent, "used": sum(sums.get(self.agent.pk, ())[:2])}
 
 
@@ -167,12 +168,12 @@ class AgentItems(AgentDialog):
             return f"{self.agent.name}: {decision}. Nothing more is charged under it."
         return (
             f"{self.agent.name} may charge {credits(approval.credits)} cr for "
-            f"{approval.item_count} items until {day(approval.expires_at)}."
+            f"{approval.item_count} items until {clock(approval.expires_at)}."
         )
 
     def load_dialog(self) -> Mapping[str, Any]:
         end = actions.approval_end(self.approval, timezone.now())
-        sums = actions.sum_credits(self.by.team, [self.agent])
+        sums = sum_credits(self.by.team, [self.agent])
         used = sum(sums.get(self.agent.pk, ())[:2])
         return {
             "approval": self.approval,
