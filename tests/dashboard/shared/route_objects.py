@@ -168,11 +168,7 @@ def job(priya: Membership) -> Job:
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     add_people(priya)
     made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
-    program = {"client_id": "https://whales.example/client.json", "allowance": 50}
-    agent = create_key(
-        priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program
-    )
-    AgentApproval.objects.create(key=agent.key, item_count=5, credits=100, hours=24)
+    add_agent(priya)
     voice = JobFactory.create(
         account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
     )
@@ -187,6 +183,15 @@ def job(priya: Membership) -> Job:
     store_second_factors(priya.user)
     UserSession.objects.create(user=priya.user, session_key="whales", ip="203.0.113.7")
     return job
+
+
+def add_agent(priya: Membership) -> None:
+    """One that asks for five items."""
+    program = {"client_id": "https://whales.example/client.json", "allowance": 50}
+    agent = create_key(
+        priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program
+    )
+    AgentApproval.objects.create(key=agent.key, item_count=5, credits=100, hours=24)
 
 
 def add_people(priya: Membership) -> None:
