@@ -23,10 +23,12 @@ from dashboard.alerts.evaluate import evaluate_team
 from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
+from dashboard.batches.runner import advance_batch as advance_batch_now
 from dashboard.budgets.actions import end_due_raises
 from dashboard.ledger.report_actions import send_due_reports
 from dashboard.members.actions.invitation_mail import mail_invitation
 from dashboard.models import (
+    Batch,
     Delivery,
     Invitation,
     KeyRotation,
@@ -254,3 +256,15 @@ def continue_planned_render_after_price(*, args: tuple[str, ...], **_: Any) -> N
         PlannedRender.objects.active().filter(pk=UUID(args[0])).values_list("pk", flat=True)
     ):
         continue_planned_render.delay(str(job_id))
+
+
+@shared_task(expires=60)
+def advance_batch(batch_id: str) -> None:
+    advance_batch_now(UUID(batch_id))
+
+
+@shared_task
+def sweep_batches() -> None:
+    """Runs every 5 seconds: what a batch waits for ends without a task of its own."""
+    for batch_id in Batch.objects.in_progress().values_list("pk", flat=True):
+        advance_batch.delay(str(batch_id))

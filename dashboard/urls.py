@@ -16,6 +16,7 @@ AREAS = (
         "clips",
         "storyboards",
         "studio",
+        "batches",
         "ideas",
         "voices",
         "characters",

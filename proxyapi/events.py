@@ -36,6 +36,7 @@ class EventType(StrEnum):
     ALERT = "alert"
     PRESET = "preset"  # presets or the brand kit changed; the id is the team's
     STORYBOARD = "storyboard"  # its title, engine, scenes or the people in them changed
+    BATCH = "batch"  # a batch or one of its rows changed
     IDEA = "idea"  # ideas were added, or their list was read; the id is the account's
     AUDIT = "audit"  # the audit log grew or was verified; the id is the team's
     MEMBER = "member"  # a member, a role or an invitation changed; the id is the team's

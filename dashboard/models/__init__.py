@@ -29,6 +29,14 @@ from dashboard.models.audit_event import (
     AuditEvent,
     AuditSource,
 )
+from dashboard.models.batch import (
+    MAX_AT_ONCE,
+    Batch,
+    BatchRow,
+    BatchRowState,
+    BatchState,
+    RowChoice,
+)
 from dashboard.models.budget import Budget, BudgetChange, BudgetPeriod, NewMemberBudget
 from dashboard.models.character_photo import CharacterPhoto
 from dashboard.models.installation_setup import SETUP_ROW_ID, InstallationSetup

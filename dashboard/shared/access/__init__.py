@@ -12,6 +12,7 @@ from dashboard.shared.access.api_keys import (
     visible_keys,
 )
 from dashboard.shared.access.assets import (
+    fetch_batch,
     fetch_character,
     fetch_ideas,
     fetch_preset,

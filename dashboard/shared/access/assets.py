@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import F
 from django.http import Http404
 
-from dashboard.models import Preset
+from dashboard.models import Batch, Preset
 from dashboard.shared.access.permissions import check_permission
 from dashboard.shared.access.videos import fetch_job
 from dashboard.shared.http import TeamRequest
@@ -66,3 +66,14 @@ def fetch_preset(
         raise Http404("This preset does not exist in this team.")
     check_permission(request.membership, permission)
     return preset
+
+
+def fetch_batch(
+    request: TeamRequest, batch_id: UUID, permission: Permission = Permission.VIEW
+) -> Batch:
+    related = ("member", "preset", "team__tenant", "label")
+    batch = request.team.batches.select_related(*related).filter(pk=batch_id).first()
+    if batch is None:
+        raise Http404("This batch does not exist in this team.")
+    check_permission(request.membership, permission)
+    return batch

@@ -5,7 +5,7 @@
 // part. A delay above that second would begin anew with each, and a part that is not replaced has hx-sync="this:queue last".
 (() => {
   const EVERY = 1000; // ms
-  const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea",
+  const TOPICS = ["job", "draft", "charge", "account", "token", "ledger", "top_up", "budget", "alert", "service", "preset", "idea", "batch",
     "storyboard", "audit", "member", "instance"];
   const pending = new Set();
   const outdated = new Set(); // what a part asked for may be older than these, and takes its place, with it what it waits for

@@ -27,6 +27,8 @@ from dashboard.models import (
     ApprovalRequest,
     AuditAction,
     AuditEvent,
+    Batch,
+    BatchRow,
     Budget,
     Delivery,
     Label,
@@ -93,6 +95,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "group": lambda job: job.version.group_id,
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
+    "batch": lambda job: job.tenant.team.batches.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
     "storyboard": lambda job: job.tenant.storyboards.get().pk,
@@ -167,13 +170,12 @@ def job(priya: Membership) -> Job:
     PresetFactory.create(team=priya.team, created_by=priya.user, name="Whales in series")
     InvitationFactory.create(team=priya.team, address="whales@northlight.example")
     add_people(priya)
+    add_batch(priya)
     made = create_key(priya.team.tenant, priya.user_id, "Whales in scripts", [KeyScope.RENDER])
     add_agent(priya)
-    voice = JobFactory.create(
-        account=account, token=token, kind="clone", title="Whales in song", draft__settings={}
-    )
-    store_file(voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
     same = {"account": account, "token": token, "title": "Whales in fog"}
+    voice = JobFactory.create(kind="clone", draft__settings={}, **same)
+    store_file(voice, name="whales.wav", content_type="audio/wav", content=b"RIFF")
     character = JobFactory.create(kind=JobKind.CHARACTER, **same)
     picture = {"id": 3, "url": "http://127.0.0.1:8001/media/3.png"}
     store_parts(character, {"previews": [picture]}, ("previews",))
@@ -192,6 +194,13 @@ def add_agent(priya: Membership) -> None:
         priya.team.tenant, priya.user_id, "Whales in agents", [KeyScope.RENDER], **program
     )
     AgentApproval.objects.create(key=agent.key, item_count=5, credits=100, hours=24)
+
+
+def add_batch(priya: Membership) -> None:
+    batch = Batch.objects.create(
+        team=priya.team, member=priya.user, name="Whales", headers=["title"], columns=["title"]
+    )
+    BatchRow.objects.create(batch=batch, number=1, cells=["Whales in rows"])
 
 
 def add_people(priya: Membership) -> None:
@@ -245,6 +254,8 @@ def address(name: str, job: Job, **other: object) -> str:
         args["step"] = "details"
     if name == "member-role-restorations":
         args["role"] = "producer"
+    if name == "batch-row":
+        args["number"] = 1
     if name == "ledger-entry":
         args["position"] = 0
     return reverse(name, kwargs=args)

@@ -24,6 +24,7 @@ from dashboard.models import (
     ApprovalRequest,
     AuditAction,
     AuditEvent,
+    Batch,
     Budget,
     Delivery,
     Label,
@@ -111,6 +112,11 @@ def fetch_conflict(priya: Membership) -> Fetch:
 def fetch_entry(priya: Membership) -> Fetch:
     row = EntryFactory(account=AccountFactory(tenant=priya.team.tenant))
     return lambda request: access.fetch_ledger_entry(request, row.account_id, row.position)
+
+
+def fetch_batch(priya: Membership) -> Fetch:
+    batch = Batch.objects.create(team=priya.team, member=priya.user, name="Lakes")
+    return lambda request: access.fetch_batch(request, batch.pk)
 
 
 def fetch_preset(priya: Membership) -> Fetch:
@@ -232,6 +238,7 @@ CASES: dict[str, tuple[Callable[[Membership], Fetch], str, str]] = {
     "unknown charge": (fetch_unknown_charge, "thea", "priya"),
     "ledger conflict": (fetch_conflict, "thea", "priya"),
     "ledger entry": (fetch_entry, "vera", ""),
+    "batch": (fetch_batch, "vera", ""),
     "preset": (fetch_preset, "vera", ""),
     "token": (fetch_token, "jonas", "luca"),
     "own token": (fetch_token, "priya", "thea"),

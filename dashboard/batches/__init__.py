@@ -1,0 +1,1 @@
+"""Batches: many videos from one file, over the actions of the studio."""

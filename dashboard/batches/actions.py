@@ -1,0 +1,324 @@
+"""Actions on batches: create one from a table, repair it, start it, pause, resume, cancel, retry.
+
+Only the member who made a batch starts, resumes and retries it: it uses their token and their
+budgets. Everyone who may render repairs it, pauses it and cancels the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from dashboard.batches.dry_run import DryRun, load_dry_run
+from dashboard.batches.row_checks import find_columns
+from dashboard.batches.runner import change_state, load_facts, lock_batch
+from dashboard.batches.table_file import Table
+from dashboard.library.actions import find_or_create_label
+from dashboard.models import (
+    AuditAction,
+    Batch,
+    BatchRow,
+    BatchRowState,
+    BatchState,
+    Membership,
+    Preset,
+    RowChoice,
+)
+from dashboard.models.batch import MAX_BATCH_NAME_CHARS
+from dashboard.models.label import MAX_LABEL_NAME_CHARS
+from dashboard.shared import enqueue
+from dashboard.shared.access import check_permission
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
+from dashboard.shared.budget_impact import budget_left_text
+from dashboard.shared.charging import lock_spending_rules
+from dashboard.shared.formatting import credits
+from dashboard.shared.member_token import require_member_token
+from dashboard.shared.roles import Permission
+from proxyapi import pricing
+from proxyapi.charges import check_hold_fits
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Account
+from proxyapi.models.account import amount_text
+from proxyapi.refusals import NotReady, Refusal, StaleData
+
+NOT_OWN = "Only {name} can do this: the batch uses their token and their budgets."
+HAS_STARTED = "The batch has started. Its rows cannot be changed any more."
+NOTHING_READY = "No row is ready. Repair one first."
+DRY_RUN_CHANGED = "Nothing was started. Rows or prices have changed; review them and confirm again."
+OVER_BUDGET = "Nothing was started. It may need {hold} cr, and {left}."
+NEEDS_SECOND_PERSON = (
+    "Nothing was started. A charge of more than {above} cr needs a second person, and a row may "
+    "need {hold} cr."
+)
+NOT_RUNNING = "The batch is not running."
+NOT_PAUSED = "The batch is not paused."
+LIMIT_USED_UP = "{used} cr are spent or held already. Enter more."
+FAILURES_USED_UP = "{count} videos have failed already. Enter more, or 0 for no limit."
+NOTHING_FAILED = "No video of this batch has failed. Nothing was sent."
+NOTHING_WAITS = "No row waits any more."
+
+
+@transaction.atomic
+def create_batch(
+    *, by: Membership, name: str, file_name: str, table: Table, preset: Preset | None
+) -> Batch:
+    """Store the rows of a table; nothing is sent and nothing is charged."""
+    check_permission(by, Permission.RENDER)
+    batch = Batch.objects.create(
+        team=by.team,
+        member=by.user,
+        name=name[:MAX_BATCH_NAME_CHARS],
+        file_name=file_name[:200],
+        headers=table.headers,
+        columns=find_columns(table.headers),
+        preset=preset,
+        preset_name=preset.name if preset else "",
+    )
+    BatchRow.objects.bulk_create(
+        BatchRow(batch=batch, number=number, cells=cells) for number, cells in table.rows.items()
+    )
+    record_audit_event(by, AuditAction.BATCH_CREATE, batch.pk, after={"rows": len(table.rows)})
+    publish(batch)
+    return batch
+
+
+@transaction.atomic
+def change_batch(*, by: Membership, batch: Batch, **changes: Any) -> Batch:
+    """Change the name, columns, preset or limits of a batch that has not started."""
+    locked = lock_draft_batch(by, batch)
+    for name, value in changes.items():
+        setattr(locked, name, value)
+    locked.preset_name = locked.preset.name if locked.preset else ""
+    locked.save()
+    record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, after={"name": locked.name})
+    publish(locked)
+    return locked
+
+
+@transaction.atomic
+def change_row(
+    *,
+    by: Membership,
+    batch: Batch,
+    number: int,
+    cells: Mapping[int, str],
+    choice: RowChoice | None = None,
+) -> None:
+    """Change cells of our copy of a row, by column, and whether the row is made."""
+    locked = lock_draft_batch(by, batch)
+    row = locked.rows.get(number=number)
+    texts = [*row.cells, *[""] * (len(locked.headers) - len(row.cells))]
+    for column, text in cells.items():
+        texts[column] = text
+    row.cells = texts[: len(locked.headers)] if cells else row.cells
+    row.choice = row.choice if choice is None else choice
+    row.save(update_fields=["cells", "choice"])
+    record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, row=number)
+    publish(locked)
+
+
+@transaction.atomic
+def remove_batch(*, by: Membership, batch: Batch) -> None:
+    """Delete a batch that has not started."""
+    locked = lock_draft_batch(by, batch)
+    record_audit_event(by, AuditAction.BATCH_REMOVE, batch.pk, before={"name": locked.name})
+    locked.delete()
+    publish(batch)
+
+
+def lock_draft_batch(by: Membership, batch: Batch) -> Batch:
+    check_permission(by, Permission.RENDER)
+    locked = lock_batch(batch.pk, BatchState.DRAFT)
+    if locked is None:
+        raise StaleData(HAS_STARTED)
+    return locked
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def start_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> Batch:
+    """Start a batch, which may spend up to its limit. A form that is sent twice starts it once.
+
+    `seen` is the usual price that was shown, in credits, `version` what `dry_run_version` was
+    then: the rows that are ready, and their limits, are those that were confirmed. Raises
+    `Refusal`, also if a rule of the team refuses all rows together.
+    """
+    check_permission(by, Permission.RENDER)
+    require_own(by, batch)
+    locked = lock_batch(batch.pk, BatchState.DRAFT)
+    if locked is None:
+        return Batch.objects.get(pk=batch.pk)
+    rows = list(locked.rows.all())
+    run = load_dry_run(by, locked, rows)
+    if not run.ready:
+        raise NotReady(NOTHING_READY)
+    if run.total.usual != seen or dry_run_version(run) != version:
+        raise StaleData(DRY_RUN_CHANGED)
+    check_team_rules(by, run)
+    locked.label = find_or_create_label(by=by, name=locked.name[:MAX_LABEL_NAME_CHARS])
+    for name in sorted({check.label for check in run.ready if check.label}):
+        find_or_create_label(by=by, name=name)
+    set_row_states(run, rows)
+    locked.max_credits = max_credits_of(locked, run)
+    locked.script_price, locked.started_at = run.script_price, timezone.now()
+    locked.state = BatchState.RUNNING
+    locked.save()
+    after = {"rows": len(run.ready), "limit": amount_text(locked.max_credits)}
+    record_audit_event(by, AuditAction.BATCH_START, batch.pk, after=after)
+    change_state(locked, BatchState.RUNNING)
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
+    return locked
+
+
+def max_credits_of(batch: Batch, run: DryRun) -> Decimal:
+    """Return what the batch may spend: what all rows may cost, or less if a person said so."""
+    limits = (run.total.limit, batch.max_credits)
+    return min(limit for limit in limits if limit is not None)
+
+
+def set_row_states(run: DryRun, rows: Iterable[BatchRow]) -> None:
+    ready = {check.row.number for check in run.ready}
+    for row in rows:
+        if row.number in ready:
+            let_row_wait(run, row)
+        else:
+            row.state = BatchRowState.LEFT_OUT
+    BatchRow.objects.bulk_update(rows, ["state", "limit", "usual", "usual_s"])
+
+
+def let_row_wait(run: DryRun, row: BatchRow) -> None:
+    """Keep what was confirmed of a ready row."""
+    price, seconds = run.prices[row.number], run.seconds.get(row.number)
+    row.state, row.limit, row.usual = BatchRowState.WAITING, price.limit, price.usual
+    row.usual_s = None if seconds is None else round(seconds)
+
+
+def check_team_rules(by: Membership, run: DryRun) -> None:
+    """Raise `Refusal` if budgets, the second-person rule or the credits do not allow all rows
+    together."""
+    rules, limit = lock_spending_rules(by), run.total.limit
+    for usage in rules.usages:
+        if not usage.has_room_for(limit):
+            raise Refusal(OVER_BUDGET.format(hold=credits(limit), left=budget_left_text(usage)))
+    above = rules.second_person_above
+    if above is not None and limit > above:
+        text = NEEDS_SECOND_PERSON.format(above=credits(above), hold=credits(limit))
+        raise Refusal(text)
+    check_hold_fits(Account.objects.get_locked(run.token.account_id), limit)
+
+
+def dry_run_version(run: DryRun) -> str:
+    """Return what identifies the ready rows and what each may cost."""
+    limits = (f"{one.row.number}:{run.prices[one.row.number].limit}" for one in run.ready)
+    text = " ".join(map(str, (run.token.account_id, run.script_price, *limits)))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@transaction.atomic
+def pause_by_person(*, by: Membership, batch: Batch) -> None:
+    """Begin no further row; what has begun goes on."""
+    check_permission(by, Permission.RENDER)
+    locked = lock_batch(batch.pk, BatchState.RUNNING)
+    if locked is None:
+        raise StaleData(NOT_RUNNING)
+    change_state(locked, BatchState.PAUSED)
+    record_audit_event(by, AuditAction.BATCH_PAUSE, batch.pk)
+
+
+@transaction.atomic
+def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_failures: int) -> None:
+    """Go on with the waiting rows, within these limits. Raises `Refusal` if one is used up."""
+    check_permission(by, Permission.RENDER)
+    require_own(by, batch)
+    locked = lock_batch(batch.pk, BatchState.PAUSED)
+    if locked is None:
+        raise StaleData(NOT_PAUSED)
+    facts = load_facts(locked.rows.all()).values()
+    used = sum((row.committed for row in facts), Decimal(0))
+    if max_credits < used:
+        raise Refusal(LIMIT_USED_UP.format(used=credits(used)), field="max_credits")
+    failed = sum(row.state == BatchRowState.FAILED for row in facts)
+    if max_failures and failed >= max_failures:
+        raise Refusal(FAILURES_USED_UP.format(count=failed), field="max_failures")
+    before = {"limit": amount_text(locked.max_credits or Decimal(0))}
+    locked.max_credits, locked.max_failures = max_credits, max_failures
+    locked.preset_name = locked.preset.name if locked.preset else ""  # a deleted one was shown
+    locked.script_price = pricing.script_credits(require_member_token(by).account)
+    locked.save()
+    change_state(locked, BatchState.RUNNING)
+    after = {"limit": amount_text(max_credits), "failures": max_failures}
+    record_audit_event(by, AuditAction.BATCH_RESUME, batch.pk, before=before, after=after)
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> int:
+    """Send all failed rows again; return how many. The limit of the batch rises by what they may
+    cost. `seen` and `version` are as in `start_batch`; a form that is sent twice finds them gone.
+    """
+    check_permission(by, Permission.RENDER)
+    require_own(by, batch)
+    states = (BatchState.RUNNING, BatchState.PAUSED, BatchState.FINISHED)
+    locked = lock_batch(batch.pk, *states)
+    rows = load_failed_rows(locked) if locked else []
+    if locked is None or not rows:
+        raise StaleData(NOTHING_FAILED)
+    run = load_dry_run(by, locked, rows)
+    if not run.ready:
+        raise NotReady(NOTHING_READY)
+    if run.total.usual != seen or dry_run_version(run) != version:
+        raise StaleData(DRY_RUN_CHANGED)
+    check_team_rules(by, run)
+    for check in run.ready:
+        row = check.row
+        if row.job is not None:
+            row.earlier_jobs.add(row.job)
+        row.job, row.reason = None, ""
+        let_row_wait(run, row)
+        row.save()
+    locked.max_credits = (locked.max_credits or Decimal(0)) + run.total.limit
+    locked.script_price = run.script_price
+    locked.save()
+    change_state(locked, BatchState.RUNNING)
+    after = {"rows": len(run.ready), "limit": amount_text(run.total.limit)}
+    record_audit_event(by, AuditAction.BATCH_RETRY, batch.pk, after=after)
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
+    return len(run.ready)
+
+
+def load_failed_rows(batch: Batch) -> list[BatchRow]:
+    """Return the failed rows with what a retry of them needs."""
+    failed = batch.rows.filter(state=BatchRowState.FAILED)
+    return list(failed.select_related("job__draft").order_by("number"))
+
+
+@transaction.atomic
+def cancel_waiting_rows(*, by: Membership, batch: Batch) -> int:
+    """Cancel the rows that have not begun; return how many. What has begun goes on."""
+    check_permission(by, Permission.RENDER)
+    locked = lock_batch(batch.pk, BatchState.RUNNING, BatchState.PAUSED)
+    waiting = locked.rows.filter(state=BatchRowState.WAITING) if locked else None
+    count = waiting.update(state=BatchRowState.CANCELLED) if waiting is not None else 0
+    if locked is None or not count:
+        raise StaleData(NOTHING_WAITS)
+    change_state(locked, BatchState.RUNNING)  # what has begun ends it
+    record_audit_event(by, AuditAction.BATCH_CANCEL, batch.pk, after={"rows": count})
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
+    return count
+
+
+def require_own(by: Membership, batch: Batch) -> None:
+    """Raise `PermissionDenied` for everybody but the member who made the batch."""
+    if batch.member_id != by.user_id:
+        raise PermissionDenied(NOT_OWN.format(name=batch.member.first_name))
+
+
+def publish(batch: Batch) -> None:
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)

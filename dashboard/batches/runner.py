@@ -1,0 +1,353 @@
+"""Advance batches that were started: begin the next rows, send what is priced, note what ended.
+
+Each step is one transaction under the lock of the batch, which is taken before all others. The
+row's state, its draft and its charge are written together by the admission that a person's press
+uses, so a row is sent once or not at all, whenever a worker dies. Tasks only say that a batch is to
+be looked at; a sweep says so for every batch that is in progress.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from decimal import Decimal
+from uuid import UUID, uuid4
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from dashboard.batches.row_checks import RowCheck, RowRules
+from dashboard.batches.stop_loss import RowFacts, StepKind, decide_next_step
+from dashboard.models import (
+    AuditAction,
+    Batch,
+    BatchRow,
+    BatchRowState,
+    BatchState,
+    Membership,
+    PlannedRender,
+    VideoLabel,
+    settings_digest,
+)
+from dashboard.models.label import label_key
+from dashboard.shared import enqueue
+from dashboard.shared.access import has_permission
+from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event, system_actor
+from dashboard.shared.charging import lock_spending_rules
+from dashboard.shared.formatting import credits
+from dashboard.shared.member_token import require_member_token
+from dashboard.shared.roles import Permission
+from dashboard.shared.video_options import account_options
+from dashboard.shared.videos.status_text import failure_reason
+from dashboard.studio import actions
+from dashboard.studio.flows import flow_of
+from dashboard.studio.planned_renders import ABOVE_LIMIT, plan_render
+from dashboard.studio.queries.price import price_state_and_reason
+from proxyapi import pricing
+from proxyapi.charges import check_hold_fits
+from proxyapi.events import EventType, publish_event
+from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState
+from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
+from proxyapi.operations import SCRIPT_OPERATIONS
+from proxyapi.refusals import NotReady, Refusal
+
+MAX_STEPS_PER_RUN = 40
+MEMBER_GONE = "{name} is no longer in the team, or may no longer render."
+PRESET_GONE = "The preset “{name}” was deleted. What has begun goes on."
+FAILURES_REACHED = "{count} videos failed, as many as this batch allows."
+CREDITS_REACHED = (
+    "The next video may cost {next} cr. With the {used} cr that were spent, that is more than the "
+    "{limit} cr that were confirmed."
+)
+DRAFT_DELETED = "Its draft was deleted."
+NOT_RENDERED = "Its script was written, and its render was not sent."
+UNDECIDED = ChargeState.DRAFT, *HOLDING_STATES
+
+
+def advance_batch(batch_id: UUID) -> None:
+    """Do all that can be done now for a batch. May run twice at once, and be killed anywhere."""
+    settle_rows(batch_id)
+    for _ in range(MAX_STEPS_PER_RUN):
+        try:
+            if not take_step(batch_id):
+                return
+        except Refusal as refusal:
+            pause_batch(batch_id, refusal.sentence)
+            return
+
+
+def lock_batch(batch_id: UUID, *states: BatchState) -> Batch | None:
+    """Return the batch, locked until the transaction ends; None if it is in another state."""
+    batches = Batch.objects.select_for_update(of=("self",)).filter(pk=batch_id, state__in=states)
+    return batches.select_related("team__tenant", "member", "preset").first()
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def take_step(batch_id: UUID) -> bool:
+    """Send a priced render, or begin the next row, or stop; return whether there may be more to do
+    at once. Raises `Refusal` for what stands in the way of the batch: nothing was sent then."""
+    batch = lock_batch(batch_id, BatchState.RUNNING)
+    if batch is None:
+        return False
+    begun = batch.rows.filter(state=BatchRowState.BEGUN)
+    begun = begun.select_related("job__draft", "job__account", "job__token")
+    if priced := next((row for row in begun if is_render_due(row)), None):
+        send_render(batch, priced)
+        return True
+    rows = list(batch.rows.all())
+    facts = load_facts(rows)
+    step = decide_next_step(
+        list(facts.values()),
+        at_once=batch.at_once,
+        max_credits=batch.max_credits or Decimal(0),
+        max_failures=batch.max_failures,
+    )
+    match step.kind:
+        case StepKind.BEGIN:
+            row = next(row for row in rows if row.number == step.number)
+            begin_row(batch, row, reserved_credits(facts.values()))
+            return True
+        case StepKind.STOP_FAILURES:
+            raise NotReady(FAILURES_REACHED.format(count=batch.max_failures))
+        case StepKind.STOP_CREDITS:
+            raise NotReady(limit_text(batch, facts.values()))
+        case StepKind.FINISH:
+            finish_batch(batch)
+    return False
+
+
+def limit_text(batch: Batch, facts: Iterable[RowFacts]) -> str:
+    listed = list(facts)
+    next_row = next(row for row in listed if row.state == BatchRowState.WAITING)
+    used = sum((row.committed for row in listed), Decimal(0))
+    amounts = {"next": next_row.limit, "used": used, "limit": batch.max_credits}
+    return CREDITS_REACHED.format(**{name: credits(one) for name, one in amounts.items()})
+
+
+def load_facts(rows: Iterable[BatchRow]) -> dict[int, RowFacts]:
+    """Return what the rows have used, by number, in the order of the file. Two queries."""
+    listed = list(rows)
+    used = load_used_credits(listed)
+    return {
+        row.number: RowFacts(row.number, row.state, used[row.pk], row.limit or Decimal(0))
+        for row in listed
+    }
+
+
+def load_used_credits(
+    rows: Iterable[BatchRow], *, only_spent: bool = False
+) -> defaultdict[int, Decimal]:
+    """Return the credits that rows have spent and hold, also in earlier attempts, by their id."""
+    rows = list(rows)
+    row_of_job: dict[UUID, int] = {row.job_id: row.pk for row in rows if row.job_id}
+    earlier = BatchRow.earlier_jobs.through.objects.filter(batchrow__in=[row.pk for row in rows])
+    row_of_job |= dict(earlier.values_list("job_id", "batchrow_id"))
+    used: defaultdict[int, Decimal] = defaultdict(Decimal)
+    counted = Q(state__in=CHARGED_STATES) | Q(state__in=HOLDING_STATES)
+    charges = Charge.objects.filter(counted, job__in=row_of_job)
+    for job_id, state, hold, cost in charges.values_list("job_id", "state", "hold", "cost"):
+        if state in CHARGED_STATES and cost is not None:
+            used[row_of_job[job_id]] += cost
+        elif not only_spent:
+            used[row_of_job[job_id]] += hold
+    return used
+
+
+def reserved_credits(facts: Iterable[RowFacts]) -> Decimal:
+    """Return what rows in progress may still need, besides what they have spent and hold."""
+    begun = (row for row in facts if row.state == BatchRowState.BEGUN)
+    return sum((max(row.limit - row.used, Decimal(0)) for row in begun), Decimal(0))
+
+
+def find_runner(batch: Batch) -> Membership:
+    """Return the member whose token and budgets the batch uses. Raises `NotReady`."""
+    members = Membership.objects.select_related("team__tenant", "user", "default_preset")
+    by = members.filter(team=batch.team_id, user=batch.member_id).first()
+    if by is None or not by.user.is_active or not has_permission(by, Permission.RENDER):
+        raise NotReady(MEMBER_GONE.format(name=batch.member.first_name))
+    return by
+
+
+def begin_row(batch: Batch, row: BatchRow, reserved: Decimal) -> None:
+    """Start the draft of a row, and admit the charge of its script with the render that follows.
+
+    A row whose script is known only gets its price now. A row that is not legal any more fails.
+    Raises `Refusal` if something stands in the way of the whole batch.
+    """
+    by = find_runner(batch)
+    if batch.lost_preset:
+        raise NotReady(PRESET_GONE.format(name=batch.preset_name))
+    token = require_member_token(by)
+    rules = RowRules(by, token, batch)
+    check = rules.check(row)
+    if check.problems:
+        first = check.problems[0]
+        place = f"{first.cell}: " if first.cell else ""
+        save_row(batch, row, BatchRowState.FAILED, f"{place}{first.sentence}")
+        return
+    row.job = start_row_draft(by, batch, row, check, rules)
+    check_whole_limit(by, row, row.job, reserved)
+    save_row(batch, row, BatchRowState.BEGUN, "")
+    if check.topic and not row.job.draft.settings.get("script"):
+        plan_row_render(by, batch, row, row.job, check)
+
+
+def check_whole_limit(by: Membership, row: BatchRow, job: Job, reserved: Decimal) -> None:
+    """Raise `Refusal` unless the row may be paid to its end: its script alone would fit, and its
+    render would then be refused. The job has its label: budgets of labels are locked with others,
+    before the account."""
+    limit = row.limit or Decimal(0)
+    rules = lock_spending_rules(by, job=job)
+    for usage in rules.usages:
+        if not usage.has_room_for(limit + reserved):
+            raise rules.approval_required(by, limit + reserved, str(usage.budget.pk))
+    check_hold_fits(Account.objects.get_locked(job.account_id), limit + reserved)
+
+
+def start_row_draft(
+    by: Membership, batch: Batch, row: BatchRow, check: RowCheck, rules: RowRules
+) -> Job:
+    """Start the draft with the settings that were checked. A script that an earlier attempt paid
+    for is used again."""
+    chosen = dict(check.chosen)
+    drafts = Draft.objects.filter(job__earlier_batch_rows=row).order_by("-job__created_at")
+    scripts = (draft.settings.get("script") for draft in drafts)
+    if check.topic and (script := next(filter(None, scripts), "")):
+        chosen["script"] = script
+    fallback = rules.of_type(str(chosen["type"])).fallback
+    job = actions.start_draft(
+        by=by,
+        title=check.title,
+        chosen=chosen,
+        script_request={**check.script_request},
+        preset=batch.preset,
+        fallback=fallback,
+    )
+    of_row = batch.team.labels.filter(key=label_key(check.label)).values_list("pk", flat=True)
+    for label_id in {*of_row, *([batch.label_id] if batch.label_id else [])}:
+        VideoLabel.objects.create(label_id=label_id, job=job)
+    return job
+
+
+def plan_row_render(
+    by: Membership, batch: Batch, row: BatchRow, started: Job, check: RowCheck
+) -> None:
+    job = Job.objects.select_related("draft", "account", "token").get(pk=started.pk)
+    price = batch.script_price or Decimal(0)
+    script_hold = pricing.hold_for_operation(flow_of(job).script_operation, price)
+    plan_render(
+        by=by,
+        job=job,
+        nonce=uuid4(),
+        seen=price,
+        chosen={"topic": check.topic, **check.script_request},
+        limit=max((row.limit or Decimal(0)) - script_hold, Decimal(0)),
+        digest=settings_digest(job.draft.settings),
+    )
+
+
+def is_render_due(row: BatchRow) -> bool:
+    """Whether a row waits for its render alone: its script is known and priced, and nothing of it
+    is planned, sent or undecided."""
+    job = row.job
+    if row.state != BatchRowState.BEGUN or job is None or job.state != JobState.DRAFT:
+        return False
+    if not job.draft.settings.get("script") or not job.draft.has_current_estimate:
+        return False
+    is_planned = PlannedRender.objects.filter(job=job).exists()
+    return not is_planned and not job.charges.exists()
+
+
+def send_render(batch: Batch, row: BatchRow) -> None:
+    """Admit the render of a row whose script is known, or fail the row if it is too dear."""
+    by, job = find_runner(batch), row.job
+    estimate = job.draft.estimate if job else None
+    if job is None or estimate is None:
+        return
+    if reason := find_render_problem(job, estimate, row.limit or Decimal(0)):
+        save_row(batch, row, BatchRowState.FAILED, reason)
+        return
+    actions.render_video(by=by, job=job, nonce=uuid4(), seen=estimate)
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+
+
+def find_render_problem(job: Job, estimate: Decimal, limit: Decimal) -> str:
+    """Return why a row cannot be rendered, whatever becomes of the others; empty if it can."""
+    options, hold = account_options(job.account), pricing.hold_for_estimate(estimate)
+    for need in flow_of(job).preconditions:
+        if refusal := need.find_refusal(job.draft.settings, options):
+            return refusal
+    if hold > limit:
+        return ABOVE_LIMIT.format(hold=credits(hold), limit=credits(limit))
+    return ""
+
+
+def save_row(batch: Batch, row: BatchRow, state: BatchRowState, reason: str) -> None:
+    row.state, row.reason = state, reason
+    row.save(update_fields=["state", "reason", "job"])
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+
+
+@transaction.atomic
+def settle_rows(batch_id: UUID) -> None:
+    """Note which rows have ended, also while the batch is paused."""
+    batch = lock_batch(batch_id, BatchState.RUNNING, BatchState.PAUSED)
+    if batch is None:
+        return
+    related = ("job__draft", "job__account", "job__token", "job__planned_render")
+    begun = batch.rows.filter(state=BatchRowState.BEGUN).select_related(*related)
+    for row in begun.prefetch_related("job__charges"):
+        state, reason = find_outcome(row.job) if row.job else (BatchRowState.BEGUN, "")
+        if state != BatchRowState.BEGUN:
+            save_row(batch, row, state, reason)
+
+
+def find_outcome(job: Job) -> tuple[BatchRowState, str]:
+    """Return how a row that has begun ended, and why it failed; `BEGUN` while it goes on. A charge
+    whose outcome is not known is no failure."""
+    if job.state == JobState.COMPLETED:
+        return BatchRowState.DONE, ""
+    charges = sorted(job.charges.all(), key=lambda charge: charge.created_at)
+    plan = getattr(job, "planned_render", None)
+    is_planned = plan is not None and plan.is_active
+    if (
+        job.state == JobState.RUNNING
+        or is_planned
+        or any(one.state in UNDECIDED for one in charges)
+    ):
+        return BatchRowState.BEGUN, ""
+    if job.state == JobState.FAILED:
+        return BatchRowState.FAILED, failure_reason(job.failure_message)
+    if job.hidden_at is not None:
+        return BatchRowState.FAILED, DRAFT_DELETED
+    if charges and charges[-1].state == ChargeState.REFUSED:
+        return BatchRowState.FAILED, charges[-1].reason or "It was refused."
+    if plan is not None:
+        return BatchRowState.FAILED, plan.reason
+    if charges:
+        is_script = charges[-1].operation in SCRIPT_OPERATIONS
+        return (BatchRowState.FAILED, NOT_RENDERED) if is_script else (BatchRowState.BEGUN, "")
+    price, reason = price_state_and_reason(job)
+    return (BatchRowState.FAILED, reason) if price == "none" else (BatchRowState.BEGUN, "")
+
+
+@transaction.atomic
+def pause_batch(batch_id: UUID, reason: str) -> None:
+    """Pause a running batch by itself, with a sentence, and have its member notified."""
+    if batch := lock_batch(batch_id, BatchState.RUNNING):
+        change_state(batch, BatchState.PAUSED, reason)
+        actor = system_actor(batch.team, "Batches")
+        record_audit_event(actor, AuditAction.BATCH_PAUSE, batch.pk, reason=reason)
+
+
+def finish_batch(batch: Batch) -> None:
+    change_state(batch, BatchState.FINISHED)
+
+
+def change_state(batch: Batch, state: BatchState, reason: str = "") -> None:
+    batch.state, batch.pause_reason, batch.state_since = state, reason, timezone.now()
+    batch.save(update_fields=["state", "pause_reason", "state_since"])
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+    enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, batch.team_id)

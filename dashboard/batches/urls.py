@@ -1,0 +1,30 @@
+"""URLs of batches."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.batches import views
+
+urlpatterns = [
+    path("batches/", views.batches, name="batches"),
+    path("batches/new/", views.new_batch, name="batch-new"),
+    path("batches/template.csv", views.template_file, name="batch-template"),
+    path("batches/<uuid:batch_id>/", views.batch, name="batch"),
+    path("batches/<uuid:batch_id>/rows/<int:number>/", views.RepairRow.as_view(), name="batch-row"),
+    path("batches/<uuid:batch_id>/starts/", views.StartBatch.as_view(), name="batch-starts"),
+    path("batches/<uuid:batch_id>/pauses/", views.pause, name="batch-pauses"),
+    path(
+        "batches/<uuid:batch_id>/resumptions/",
+        views.ResumeBatch.as_view(),
+        name="batch-resumptions",
+    ),
+    path(
+        "batches/<uuid:batch_id>/cancellations/",
+        views.CancelRest.as_view(),
+        name="batch-cancellations",
+    ),
+    path("batches/<uuid:batch_id>/retries/", views.RetryFailed.as_view(), name="batch-retries"),
+    path("batches/<uuid:batch_id>/removals/", views.RemoveBatch.as_view(), name="batch-removals"),
+    path("batches/<uuid:batch_id>/results.csv", views.results_file, name="batch-results"),
+]
