@@ -11,13 +11,16 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import (
     ApprovalDecision,
     ApprovalRequest,
+    Batch,
+    BatchRowState,
+    BatchState,
     NotificationKind,
     PlannedRender,
     Team,
@@ -51,6 +54,7 @@ def notify_members(team_id: UUID) -> None:
         *find_answered_requests(team, now),
         *find_stopped_tokens(team, now),
         *find_ended_plans(team, now),
+        *find_ended_batches(team, now),
     ]
     new = drop_known(team, found) if found else []
     people = User.objects.in_bulk({user_id for user_id, _ in new})
@@ -61,9 +65,10 @@ def notify_members(team_id: UUID) -> None:
 
 def find_ended_videos(team: Team, now: datetime) -> Iterator[PersonalNotification]:
     """Videos that members made in the portal, or imported while they were rendered; those of a
-    script are the script's to watch."""
+    script are the script's to watch, and those of a batch are told once, with its end."""
     states = (JobState.COMPLETED, JobState.FAILED)
     jobs = Job.objects.videos().visible().filter(tenant=team.tenant_id, state__in=states)
+    jobs = jobs.filter(batch_row=None, earlier_batch_rows=None)
     # An imported one that no poll has seen running was finished when it was imported.
     followed = Q(origin=JobOrigin.PORTAL) | Q(origin=JobOrigin.IMPORT, polled_at__isnull=False)
     jobs = jobs.filter(followed, finished_at__gt=now - VIDEO_MAX_AGE)
@@ -139,6 +144,7 @@ def find_ended_plans(team: Team, now: datetime) -> Iterator[PersonalNotification
     """Renders that were to start after the script and did not."""
     plans = PlannedRender.objects.filter(ended_at__gt=now - ANSWER_MAX_AGE)
     plans = plans.filter(job__tenant=team.tenant_id, job__state=JobState.DRAFT, job__hidden_at=None)
+    plans = plans.filter(job__batch_row=None, job__earlier_batch_rows=None)
     for plan in plans.select_related("job"):
         yield (
             plan.member_id,
@@ -150,5 +156,28 @@ def find_ended_plans(team: Team, now: datetime) -> Iterator[PersonalNotification
                 title=f"“{plan.job.title}” was not rendered",
                 text=plan.reason,
                 url=reverse("studio-draft", args=[plan.job_id]),
+            ),
+        )
+
+
+def find_ended_batches(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    """Batches that have ended, or paused by themselves."""
+    ended = Q(state=BatchState.FINISHED) | Q(state=BatchState.PAUSED) & ~Q(pause_reason="")
+    batches = Batch.objects.filter(ended, team=team, state_since__gt=now - ANSWER_MAX_AGE)
+    failed = Count("rows", filter=Q(rows__state=BatchRowState.FAILED))
+    done = Count("rows", filter=Q(rows__state=BatchRowState.DONE))
+    for batch in batches.annotate(done_count=done, failed_count=failed):
+        is_finished = batch.state == BatchState.FINISHED
+        counted = f"{batch.done_count} done, {batch.failed_count} failed."
+        yield (
+            batch.member_id,
+            Notification(
+                kind=NotificationKind.BATCH_ENDED,
+                subject=str(batch.pk),
+                period=batch.state_since.isoformat(),
+                state="completed" if is_finished and not batch.failed_count else "late",
+                title=f"The batch “{batch.name}” {'has ended' if is_finished else 'is paused'}",
+                text=counted if is_finished else f"{batch.pause_reason} {counted}",
+                url=reverse("batch", args=[batch.pk]),
             ),
         )

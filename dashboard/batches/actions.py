@@ -7,7 +7,7 @@ budgets. Everyone who may render repairs it, pauses it and cancels the rest.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -49,6 +49,7 @@ from proxyapi.refusals import NotReady, Refusal, StaleData
 
 NOT_OWN = "Only {name} can do this: the batch uses their token and their budgets."
 HAS_STARTED = "The batch has started. Its rows cannot be changed any more."
+PRESET_GONE = "The preset “{name}” was deleted. Choose another one, or none."
 NOTHING_READY = "No row is ready. Repair one first."
 DRY_RUN_CHANGED = "Nothing was started. Rows or prices have changed; review them and confirm again."
 OVER_BUDGET = "Nothing was started. It may need {hold} cr, and {left}."
@@ -155,12 +156,9 @@ def start_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) ->
     if locked is None:
         return Batch.objects.get(pk=batch.pk)
     rows = list(locked.rows.all())
-    run = load_dry_run(by, locked, rows)
-    if not run.ready:
-        raise NotReady(NOTHING_READY)
-    if run.total.usual != seen or dry_run_version(run) != version:
-        raise StaleData(DRY_RUN_CHANGED)
-    check_team_rules(by, run)
+    if locked.lost_preset:
+        raise NotReady(PRESET_GONE.format(name=locked.preset_name))
+    run = load_confirmed_run(by, locked, rows, seen, version)
     locked.label = find_or_create_label(by=by, name=locked.name[:MAX_LABEL_NAME_CHARS])
     for name in sorted({check.label for check in run.ready if check.label}):
         find_or_create_label(by=by, name=name)
@@ -197,6 +195,20 @@ def let_row_wait(run: DryRun, row: BatchRow) -> None:
     price, seconds = run.prices[row.number], run.seconds.get(row.number)
     row.state, row.limit, row.usual = BatchRowState.WAITING, price.limit, price.usual
     row.usual_s = None if seconds is None else round(seconds)
+
+
+def load_confirmed_run(
+    by: Membership, batch: Batch, rows: Sequence[BatchRow], seen: Decimal, version: str
+) -> DryRun:
+    """Return the dry run of these rows. Raises `Refusal` if it is another one than was confirmed,
+    or if the team's rules refuse it."""
+    run = load_dry_run(by, batch, rows)
+    if not run.ready:
+        raise NotReady(NOTHING_READY)
+    if run.total.usual != seen or dry_run_version(run) != version:
+        raise StaleData(DRY_RUN_CHANGED)
+    check_team_rules(by, run)
+    return run
 
 
 def check_team_rules(by: Membership, run: DryRun) -> None:
@@ -270,12 +282,7 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
     rows = load_failed_rows(locked) if locked else []
     if locked is None or not rows:
         raise StaleData(NOTHING_FAILED)
-    run = load_dry_run(by, locked, rows)
-    if not run.ready:
-        raise NotReady(NOTHING_READY)
-    if run.total.usual != seen or dry_run_version(run) != version:
-        raise StaleData(DRY_RUN_CHANGED)
-    check_team_rules(by, run)
+    run = load_confirmed_run(by, locked, rows, seen, version)
     for check in run.ready:
         row = check.row
         if row.job is not None:

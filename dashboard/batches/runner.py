@@ -43,7 +43,7 @@ from dashboard.shared.videos.status_text import failure_reason
 from dashboard.studio import actions
 from dashboard.studio.flows import flow_of
 from dashboard.studio.planned_renders import ABOVE_LIMIT, plan_render
-from dashboard.studio.queries.price import price_state_and_reason
+from dashboard.studio.queries.price import price_state_and_reason, token_requirement
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
@@ -188,6 +188,8 @@ def begin_row(batch: Batch, row: BatchRow, reserved: Decimal) -> None:
         save_row(batch, row, BatchRowState.FAILED, f"{place}{first.sentence}")
         return
     row.job = start_row_draft(by, batch, row, check, rules)
+    if stopped := token_requirement(row.job):
+        raise NotReady(f"{stopped.label}.")
     check_whole_limit(by, row, row.job, reserved)
     save_row(batch, row, BatchRowState.BEGUN, "")
     if check.topic and not row.job.draft.settings.get("script"):
