@@ -6,12 +6,13 @@ loses nothing and two runs at once notify once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.urls import reverse
 from django.utils import timezone
 
@@ -164,18 +165,18 @@ def find_ended_batches(team: Team, now: datetime) -> Iterator[PersonalNotificati
     """Batches that have ended, or paused by themselves."""
     ended = Q(state=BatchState.FINISHED) | Q(state=BatchState.PAUSED) & ~Q(pause_reason="")
     batches = Batch.objects.filter(ended, team=team, state_since__gt=now - ANSWER_MAX_AGE)
-    failed = Count("rows", filter=Q(rows__state=BatchRowState.FAILED))
-    done = Count("rows", filter=Q(rows__state=BatchRowState.DONE))
-    for batch in batches.annotate(done_count=done, failed_count=failed):
+    for batch in batches:
+        states = Counter(batch.rows.values_list("state", flat=True))
+        done, failed = states[BatchRowState.DONE], states[BatchRowState.FAILED]
         is_finished = batch.state == BatchState.FINISHED
-        counted = f"{batch.done_count} done, {batch.failed_count} failed."
+        counted = f"{done} done, {failed} failed."
         yield (
             batch.member_id,
             Notification(
                 kind=NotificationKind.BATCH_ENDED,
                 subject=str(batch.pk),
                 period=batch.state_since.isoformat(),
-                state="completed" if is_finished and not batch.failed_count else "late",
+                state="completed" if is_finished and not failed else "late",
                 title=f"The batch “{batch.name}” {'has ended' if is_finished else 'is paused'}",
                 text=counted if is_finished else f"{batch.pause_reason} {counted}",
                 url=reverse("batch", args=[batch.pk]),

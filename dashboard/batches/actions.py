@@ -43,7 +43,7 @@ from dashboard.shared.roles import Permission
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account
+from proxyapi.models import Account, DatabaseEpoch
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
@@ -165,13 +165,16 @@ def start_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) ->
     set_row_states(run, rows)
     locked.max_credits = max_credits_of(locked, run)
     locked.script_price, locked.started_at = run.script_price, timezone.now()
-    locked.state = BatchState.RUNNING
-    locked.save()
+    let_batch_run(locked)
     after = {"rows": len(run.ready), "limit": amount_text(locked.max_credits)}
     record_audit_event(by, AuditAction.BATCH_START, batch.pk, after=after)
-    change_state(locked, BatchState.RUNNING)
-    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
     return locked
+
+
+def let_batch_run(batch: Batch) -> None:
+    batch.epoch = DatabaseEpoch.objects.get_or_create_current().number
+    change_state(batch, BatchState.RUNNING)
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
 
 
 def max_credits_of(batch: Batch, run: DryRun) -> Decimal:
@@ -262,11 +265,9 @@ def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_fail
     locked.max_credits, locked.max_failures = max_credits, max_failures
     locked.preset_name = locked.preset.name if locked.preset else ""  # a deleted one was shown
     locked.script_price = pricing.script_credits(require_member_token(by).account)
-    locked.save()
-    change_state(locked, BatchState.RUNNING)
+    let_batch_run(locked)
     after = {"limit": amount_text(max_credits), "failures": max_failures}
     record_audit_event(by, AuditAction.BATCH_RESUME, batch.pk, before=before, after=after)
-    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
 
 
 @transaction.atomic
@@ -292,11 +293,9 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
         row.save()
     locked.max_credits = (locked.max_credits or Decimal(0)) + run.total.limit
     locked.script_price = run.script_price
-    locked.save()
-    change_state(locked, BatchState.RUNNING)
+    let_batch_run(locked)
     after = {"rows": len(run.ready), "limit": amount_text(run.total.limit)}
     record_audit_event(by, AuditAction.BATCH_RETRY, batch.pk, after=after)
-    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
     return len(run.ready)
 
 

@@ -19,7 +19,8 @@ from django.utils import timezone
 from dashboard.batches.actions import max_credits_of
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.forms import BatchForm
-from dashboard.batches.runner import load_used_credits
+from dashboard.batches.runner import find_runner, load_used_credits
+from dashboard.forecast.queries import BatchInput, BatchVerdict, build_batch_verdict
 from dashboard.models import (
     MAX_AT_ONCE,
     Batch,
@@ -32,15 +33,21 @@ from dashboard.models import (
 from dashboard.shared.access import has_permission
 from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.file_export import PlainNumber
+from dashboard.shared.forecast import (
+    build_simulated_account,
+    build_top_up_offer,
+    load_credit_packs,
+)
 from dashboard.shared.formatting import credits
 from dashboard.shared.job_pages import job_page_url
 from dashboard.shared.lists import ListTab
 from dashboard.shared.roles import Permission
-from proxyapi.models import Charge, ChargeState, JobState, LedgerEntry
-from proxyapi.models.account import amount_text
+from proxyapi.models import AutoTopUp, Charge, ChargeState, JobState, LedgerEntry
+from proxyapi.models.account import amount_text, quantize_credits
 from proxyapi.refusals import Refusal
+from proxyapi.top_up import TopUpSetting, infer_top_up_state
 
-BATCHES_PER_PAGE, ROWS_PER_PAGE = 25, 25
+BATCHES_PER_PAGE, ROWS_PER_PAGE = 20, 20
 STATE_GLYPHS = {
     BatchRowState.FAILED: "failed",
     BatchRowState.BEGUN: "running",
@@ -95,7 +102,8 @@ def load_dry_run_page(
 ) -> dict[str, Any]:
     context: dict[str, Any] = {"settings_form": BatchForm(batch)}
     try:
-        run = load_dry_run(load_maker(batch), batch, list(batch.rows.all()))
+        maker = find_runner(batch)
+        run = load_dry_run(maker, batch, list(batch.rows.all()))
     except Refusal as refusal:
         return {**context, "refusal": refusal.sentence, "row_count": batch.rows.count()}
     counts = Counter(check.status for check in run.checks)
@@ -113,17 +121,11 @@ def load_dry_run_page(
         "page": page,
         "query": f"show={show}&" if show else "",
         "rows": shown,
-        **load_cost(batch, run),
+        **load_cost(maker, batch, run),
     }
 
 
-def load_maker(batch: Batch) -> Membership:
-    """Return the member who made the batch, as whom its rows are checked."""
-    members = Membership.with_deactivated.select_related("team__tenant", "user", "default_preset")
-    return members.get(team=batch.team_id, user=batch.member_id)
-
-
-def load_cost(batch: Batch, run: DryRun) -> dict[str, Any]:
+def load_cost(maker: Membership, batch: Batch, run: DryRun) -> dict[str, Any]:
     """Return the total, the credits before and after, and when it is done."""
     account, limit = run.token.account, max_credits_of(batch, run)
     held, _ = account.held_by_all_and_others()
@@ -131,13 +133,29 @@ def load_cost(batch: Batch, run: DryRun) -> dict[str, Any]:
     paces = [(count, run.finished_at(count)) for count in range(1, MAX_AT_ONCE + 1)]
     return {
         "total": run.total,
+        "span": span_text(run.total.low, run.total.high),
         "limit": limit,
         "credit_check": check,
         "credits_after": check.available - limit,
-        "budget": build_budget_impact(load_maker(batch), limit, run.largest_limit),
+        "budget": build_budget_impact(maker, limit, run.largest_limit),
         "paces": [(count, end) for count, end in paces if end and run.ready],
         "finished_at": run.finished_at(batch.at_once),
+        "top_ups": forecast_top_ups(run, check.available),
     }
+
+
+def forecast_top_ups(run: DryRun, available: Decimal) -> BatchVerdict | None:
+    """Return whether the batch fits the credits, and the automatic top-ups that it causes; None if
+    none is set up. Up to three queries."""
+    account, now, count = run.token.account, timezone.now(), len(run.ready)
+    row = AutoTopUp.objects.filter(account=account).exclude(read_at=None).first()
+    if row is None or not row.enabled or not run.total.usual:
+        return None
+    setting, inferred = TopUpSetting.from_row(row), infer_top_up_state(account, row, now)
+    offer = build_top_up_offer(account, setting, load_credit_packs(account))
+    start = build_simulated_account(account, row, inferred, available, now)
+    each = quantize_credits(run.total.usual / count)
+    return build_batch_verdict(start, offer, now, BatchInput(count, each))
 
 
 def build_tabs(

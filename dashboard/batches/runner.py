@@ -47,7 +47,7 @@ from dashboard.studio.queries.price import price_state_and_reason, token_require
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Charge, ChargeState, Draft, Job, JobState
+from proxyapi.models import Account, Charge, ChargeState, DatabaseEpoch, Draft, Job, JobState
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.refusals import NotReady, Refusal
@@ -59,6 +59,10 @@ FAILURES_REACHED = "{count} videos failed, as many as this batch allows."
 CREDITS_REACHED = (
     "The next video may cost {next} cr. With the {used} cr that were spent, that is more than the "
     "{limit} cr that were confirmed."
+)
+DATABASE_RESTORED = (
+    "The database was restored from a backup. Rows that wait here may have been sent since. Look "
+    "for their videos in the library before you resume."
 )
 DRAFT_DELETED = "Its draft was deleted."
 NOT_RENDERED = "Its script was written, and its render was not sent."
@@ -162,7 +166,10 @@ def reserved_credits(facts: Iterable[RowFacts]) -> Decimal:
 
 
 def find_runner(batch: Batch) -> Membership:
-    """Return the member whose token and budgets the batch uses. Raises `NotReady`."""
+    """Return the member whose token and budgets the batch uses. Raises `NotReady`, also if the
+    database was restored: what rows have sent since the backup is not known here."""
+    if not batch.is_draft and batch.epoch != DatabaseEpoch.objects.get_or_create_current().number:
+        raise NotReady(DATABASE_RESTORED)
     members = Membership.objects.select_related("team__tenant", "user", "default_preset")
     by = members.filter(team=batch.team_id, user=batch.member_id).first()
     if by is None or not by.user.is_active or not has_permission(by, Permission.RENDER):
@@ -350,6 +357,6 @@ def finish_batch(batch: Batch) -> None:
 
 def change_state(batch: Batch, state: BatchState, reason: str = "") -> None:
     batch.state, batch.pause_reason, batch.state_since = state, reason, timezone.now()
-    batch.save(update_fields=["state", "pause_reason", "state_since"])
+    batch.save()
     publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, batch.team_id)

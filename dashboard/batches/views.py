@@ -24,7 +24,7 @@ from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.dialogs import ChargeDialog, DialogView
 from dashboard.shared.file_export import render_csv
 from dashboard.shared.formatting import credits
-from dashboard.shared.http import TeamRequest, allow_get_or_post
+from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.team_balance import credit_shortfall_text
@@ -178,14 +178,24 @@ class BatchCharge(ChargeDialog, BatchDialog):
     url_name: str
     notice: str
 
-    def load_run(self) -> DryRun:
+    def fetch(self, batch_id: UUID) -> HttpResponse | None:
+        super().fetch(batch_id)
+        actions.require_own(self.by, self.batch)
+        try:
+            self.run = load_dry_run(self.by, self.batch, self.load_rows())
+        except Refusal as refusal:
+            messages.error(self.request, refusal.sentence)
+            return redirect_to(self.request, self.back)
+        return None
+
+    def load_rows(self) -> list[BatchRow]:
         raise NotImplementedError
 
     def verb(self, count: int) -> str:
         raise NotImplementedError
 
     def build_question(self) -> PriceQuestion:
-        run = self.load_run()
+        run = self.run
         total, limit = run.total, self.limit_of(run)
         account = run.token.account
         held, _ = account.held_by_all_and_others()
@@ -223,12 +233,11 @@ class StartBatch(BatchCharge):
     url_name, notice = "batch-starts", START_NOTICE
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
-        super().fetch(batch_id)
-        actions.require_own(self.by, self.batch)
-        return None if self.batch.is_draft else redirect(self.back)
+        refused = super().fetch(batch_id)
+        return refused if self.batch.is_draft else redirect_to(self.request, self.back)
 
-    def load_run(self) -> DryRun:
-        return load_dry_run(self.by, self.batch, list(self.batch.rows.all()))
+    def load_rows(self) -> list[BatchRow]:
+        return list(self.batch.rows.all())
 
     def verb(self, count: int) -> str:
         return f"Start {count_videos(count)}"
@@ -245,13 +254,8 @@ class StartBatch(BatchCharge):
 class RetryFailed(BatchCharge):
     url_name, notice = "batch-retries", RETRY_NOTICE
 
-    def fetch(self, batch_id: UUID) -> HttpResponse | None:
-        super().fetch(batch_id)
-        actions.require_own(self.by, self.batch)
-        return None
-
-    def load_run(self) -> DryRun:
-        return load_dry_run(self.by, self.batch, actions.load_failed_rows(self.batch))
+    def load_rows(self) -> list[BatchRow]:
+        return actions.load_failed_rows(self.batch)
 
     def verb(self, count: int) -> str:
         return f"Retry {count_videos(count)}"

@@ -86,6 +86,9 @@ class Batch(models.Model):
     script_price = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="As it was confirmed."
     )
+    epoch = models.PositiveIntegerField(
+        default=0, help_text="Number of the `DatabaseEpoch` in which it was started or resumed."
+    )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     state_since = models.DateTimeField(default=timezone.now)

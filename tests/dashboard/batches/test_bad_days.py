@@ -19,7 +19,7 @@ from dashboard.models import (
     Preset,
     Role,
 )
-from proxyapi.models import Account, AccountPlan, Charge, Token, TokenState
+from proxyapi.models import Account, AccountPlan, Charge, DatabaseEpoch, Token, TokenState
 from proxyapi.refusals import Refusal
 from tests.dashboard.batches.conftest import (
     advance,
@@ -78,6 +78,10 @@ def script_price_changes(batch):
     Account.objects.update(costs={"CONTENT_PROMPT_REQUESTED": {"credits": 9}})
 
 
+def database_is_restored(batch):
+    DatabaseEpoch.objects.create(number=DatabaseEpoch.objects.get_or_create_current().number + 1)
+
+
 @pytest.mark.parametrize(
     ("happen", "reason"),
     [
@@ -89,6 +93,7 @@ def script_price_changes(batch):
         (preset_is_deleted, "The preset “Noir” was deleted. What has begun goes on."),
         (member_leaves, "Priya is no longer in the team, or may no longer render."),
         (role_changes, "Priya is no longer in the team, or may no longer render."),
+        (database_is_restored, "The database was restored from a backup."),
         (script_price_changes, "Not sent. The price was 4 cr and is 9 cr now"),
     ],
 )
@@ -108,6 +113,13 @@ def test_it_pauses_with_a_sentence_and_keeps_the_rest(make_batch, priya, happen,
     assert batch.pause_reason.startswith(reason)
     assert states(batch)[1:] == ["waiting"] * 3
     assert Charge.objects.count() == sent
+
+
+def test_the_page_of_a_member_who_left_says_so(make_batch, priya, luca, client_of):
+    batch = make_batch(*topics(1))
+    priya.delete()
+    page = client_of(luca).get(f"/batches/{batch.pk}/").content.decode()
+    assert "Priya is no longer in the team, or may no longer render." in page
 
 
 def test_an_option_that_is_gone_fails_its_row_alone(make_batch, priya):

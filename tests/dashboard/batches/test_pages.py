@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from dashboard.models import Batch, BatchRow
+from proxyapi.models import Account, AutoTopUp, CreditPack, Token, TokenState
 from tests.dashboard.batches.conftest import (
     HEADERS,
     advance,
@@ -114,3 +116,80 @@ def test_it_is_paused_resumed_and_cancelled(make_batch, priya, client_of):
     render_all(batch)
     batch.refresh_from_db()
     assert batch.state == "finished"
+
+
+def test_the_top_ups_that_it_causes_are_shown(make_batch, history, priya, client_of):
+    """150 videos of 100 credits: more than the 4,318 of the account."""
+    batch, account = make_batch(*topics(150)), history.account
+    assert "top-up" not in page_of(client_of(priya), batch).split('id="price"')[1]
+    pack = CreditPack.objects.create(tenant=account.tenant, plan_id=7, name="Big", credits=20_000)
+    AutoTopUp.objects.create(
+        account=account,
+        enabled=True,
+        type="extra-credits",
+        plan_id=pack.plan_id,
+        read_at=timezone.now(),
+    )
+    page = page_of(client_of(priya), batch)
+    assert "Only with top-up" in page
+    assert "150 × 100 = 15,000 cr; 4,318 are free. One top-up needed" in page
+
+
+def test_what_the_limit_allows_is_what_is_confirmed(make_batch, priya, client_of):
+    batch = make_batch(*topics(3), max_credits=200)
+    question = client_of(priya).get(f"/batches/{batch.pk}/starts/").content.decode()
+    assert "Start 3 videos, up to 200 cr?" in question
+
+
+def test_settings_and_columns_are_saved_and_a_field_is_used_once(make_batch, priya, client_of):
+    batch, browser = make_batch("Fog,Why,,,,,"), client_of(priya)
+    columns = {f"column-{at}": name for at, name in enumerate(batch.columns)}
+    fields = {"name": "Fogs", "at_once": "4", "max_failures": "0", "max_credits": "", **columns}
+    twice = browser.post(f"/batches/{batch.pk}/", {**fields, "column-0": "topic"})
+    assert twice.status_code == 422
+    assert "Two columns go to Topic." in twice.content.decode()
+    assert browser.post(f"/batches/{batch.pk}/", {**fields, "column-3": ""}).status_code == 302
+    batch.refresh_from_db()
+    assert (batch.name, batch.at_once, batch.columns[3]) == ("Fogs", 4, "")
+
+
+def test_a_row_is_edited_in_its_dialog_and_made_although_it_is_a_duplicate(
+    make_batch, priya, client_of
+):
+    batch, browser = make_batch("Fog,Why,,,,,", "Fog,Why,,,,,"), client_of(priya)
+    url = f"/batches/{batch.pk}/rows/2/"
+    assert "A3 title" in browser.get(url).content.decode()
+    assert "The same title and text as row 1." in page_of(browser, batch)
+    browser.post(url, {"choice": "make"})
+    assert BatchRow.objects.get(number=2).cells == ["Fog", "Why"]
+    assert "2 of 2 rows" in page_of(browser, batch)
+
+
+def test_a_member_without_a_token_is_told_so(make_batch, history, priya, client_of):
+    batch = make_batch("Fog,Why,,,,,")
+    Token.objects.update(state=TokenState.REMOVED)
+    assert "You have no token yet." in page_of(client_of(priya), batch)
+    answer = client_of(priya).get(f"/batches/{batch.pk}/starts/", follow=True)
+    assert answer.redirect_chain == [(f"/batches/{batch.pk}/", 302)]
+    assert "You have no token yet." in answer.content.decode()
+
+
+def test_the_pages_ask_the_database_the_same_for_many_rows(
+    make_batch, history, priya, client_of, django_assert_max_num_queries
+):
+    batch, browser = make_batch(*topics(400)), client_of(priya)
+    with django_assert_max_num_queries(48):
+        page_of(browser, batch)
+    Account.objects.update(balance=100_000)
+    started = advance(start(priya, batch))
+    with django_assert_max_num_queries(26):
+        page = page_of(browser, started)
+    assert len(page) < 60_000
+
+
+def test_formulas_stay_texts_in_the_results(make_batch, priya, client_of):
+    batch = make_batch('"=HYPERLINK(""x"")",Why,,,,,', "Fog,Why,,,,,")
+    start(priya, batch)
+    text = client_of(priya).get(f"/batches/{batch.pk}/results.csv").content.decode()
+    assert "'=HYPERLINK" in text
+    assert "Left out" in text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -71,9 +73,7 @@ def test_duplicates_of_rows_and_of_videos_are_left_out_unless_they_are_chosen(ma
     assert statuses == ["ready", "duplicate", "duplicate"]
     BatchRow.objects.filter(batch=batch, number=2).update(choice="make")
     assert [check.status for check in dry_run(priya, batch).checks][1] == "ready"
-    Job.objects.filter(title="Earlier 60 1").update(
-        created_at=timezone.now() - timezone.timedelta(days=91)
-    )
+    Job.objects.filter(title="Earlier 60 1").update(created_at=timezone.now() - timedelta(days=91))
     assert [check.status for check in dry_run(priya, batch).checks][2] == "ready"
 
 

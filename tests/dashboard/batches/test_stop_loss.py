@@ -54,7 +54,12 @@ def test_it_never_commits_more_than_its_limit_and_always_ends(
         assert sum(row.state == "failed" for row in rows) >= max_failures > 0
 
 
-spans = some.tuples(amounts, amounts, amounts, amounts).map(lambda drawn: PriceSpan(*sorted(drawn)))
+def span_of(drawn: tuple[Decimal, ...]) -> PriceSpan:
+    low, usual, high, limit = sorted(drawn)
+    return PriceSpan(low, usual, high, limit)
+
+
+spans = some.tuples(amounts, amounts, amounts, amounts).map(span_of)
 
 
 @given(prices=some.lists(spans, max_size=40))
