@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0016_agent_choices'),
+        ('dashboard', '0018_agent_approval_choices'),
         ('proxyapi', '0011_quote_orders'),
     ]
 
