@@ -8,12 +8,14 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
+from uuid import UUID
 
 from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token as OAuthToken
 from django.utils import timezone
 
 from dashboard.agents.documents import offer_usual_grants
+from dashboard.api_keys.agent_approvals import request_items
 from dashboard.api_keys.agent_tokens import agent_resource
 from proxyapi.gateway.keys import create_key
 from proxyapi.models import ApiKey, ChargeState, KeyScope, Token
@@ -71,6 +73,12 @@ def add_charge(token: Token, key: ApiKey, credits: Decimal, state: ChargeState) 
     settled = {"cost": credits, "sent_at": now, "settled_at": now} if is_paid else {}
     job = JobFactory.create(account=token.account, token=token, draft=None)
     ChargeFactory.create(job=job, api_key=key, hold=credits, state=state, **settled)
+
+
+def ask_for_items(key: ApiKey) -> UUID:
+    words = "Five teasers for the series, one a day"
+    wish: dict[str, Any] = {"items": 5, "credits": Decimal(120), "hours": 24, "reason": words}
+    return request_items(key, **wish).pk
 
 
 def consent_query() -> str:

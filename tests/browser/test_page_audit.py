@@ -19,7 +19,7 @@ from dashboard.alerts.delivery import webhook
 from dashboard.models import AlertWebhook, Membership, Team
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
-from tests.browser.agents import add_agents, consent_query
+from tests.browser.agents import add_agents, ask_for_items, consent_query
 from tests.browser.console_messages import ConsoleMessages
 from tests.browser.page_audit import (
     CONTRAST,
@@ -51,6 +51,7 @@ PAGES = {
         *("/account/", "/account/notifications/", "/account/app/", "/nowhere/"),
         *("/api-keys/", "/api-keys/new/", "/agents/", "/agents/{agent}/credits/"),
         *("/agents/{agent}/ends/", "/agents/consent/?{consent}", "/agents/consent/?client_id=x"),
+        "/agents/approvals/{asked}/",
         *(f"/studio/{{draft}}/{step}/" for step in (*STEPS, "renders")),
         *("/studio/{clips}/visuals/", "/studio/{web page}/source/"),
         *(f"/videos/{{{state}}}/" for state in STATES),
@@ -117,6 +118,7 @@ def add_drafts_and_videos() -> dict[str, object]:
     web_page.refresh_from_db()
     images = {"assets": images_of_night_trains()}
     page_reading.store_page_images(web_page, read, images, timezone.now())
+    agents = add_agents(token)
     vera = Membership.objects.select_related("team__tenant").get(user__name__startswith="Vera ")
     return {
         "draft": add_job(token, done, LONG).pk,
@@ -133,7 +135,8 @@ def add_drafts_and_videos() -> dict[str, object]:
         "vera": vera.pk,
         "budget": vera.team.budgets.exclude(hard=None)[0].pk,
         "team": vera.team_id,
-        "agent": add_agents(token)["Codex CLI"].pk,
+        "agent": agents["Codex CLI"].pk,
+        "asked": ask_for_items(agents["Claude Code"]),
         "consent": consent_query(),
         "webhook": add_failing_webhook(vera.team).pk,
     }
