@@ -196,7 +196,7 @@ def test_the_same_id_twice_at_once_is_one_job(token, upstream, monkeypatch):
 
 def test_one_that_is_imported_between_two_queries_is_not_another_teams(token, upstream):
     upstream.respond("GET", FACELESS, make_response(RENDERING))
-    faster = []
+    faster: list[str] = []
 
     def import_meanwhile(execute, sql, *arguments):
         found = execute(sql, *arguments)
