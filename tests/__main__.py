@@ -4,8 +4,9 @@ With `CI=true` what PostgreSQL can change runs on it, too: transactional tests, 
 `postgresql`, and each page once. Paths or names after `python -m tests` are run as they are asked
 for; `TEST_ONLY=changed` runs what the changes since `main` reach (tests/changes.py).
 
-What failed in at most three files is run once more, alone, and is named: it has a cause that needs
-mending (decision 15). A test that hangs fails at its limit and says where it was.
+What failed has failed. Of the journeys alone what failed in at most three files is run once more,
+alone, and is named: it has a cause that needs mending (decision 15). A test that hangs fails at its
+limit and says where it was.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Part(NamedTuple):
     environ: dict[str, str] = {}
     folder: str = "tests"  # nothing outside it is collected
     processes: int = 2
+    tries_again: bool = False
 
 
 SQLITE = Part("on SQLite", ("-m", "not browser and not drill"))
@@ -55,6 +57,7 @@ BROWSER = Part(
     ("-m", "browser and not drill", "-p", "no:randomly"),
     folder="tests/browser",
     processes=3,  # a journey waits half of its time, for a film or a poll
+    tries_again=True,
 )
 
 
@@ -69,7 +72,7 @@ def main() -> int:
         print(f"Tests {part.name}", flush=True)
         parallel = ("-n", str(part.processes), *SCHEDULING)
         status = run_tests(part, *parallel, *(asked_for or [part.folder]))
-        if status == pytest.ExitCode.TESTS_FAILED:
+        if status == pytest.ExitCode.TESTS_FAILED and part.tries_again:
             status = run_failed_again(part)
         if status and not (asked_for and status == FOUND_NONE):
             print(f"Tests {part.name}: failed", file=sys.stderr)
