@@ -9,6 +9,7 @@ from threading import current_thread, main_thread
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.signals import connection_created
 
@@ -26,8 +27,10 @@ def note_connection(*, connection: BaseDatabaseWrapper, **_: Any) -> None:
 
 
 def close_connections_of_threads() -> list[str]:
-    """Close those that are open; return the names of the threads that opened them."""
-    found = {one: name for one, name in _threads.items() if one.connection is not None}
+    """Close those to the tests' database; return the names of the threads that opened them."""
+    database = connection.settings_dict["NAME"]
+    opened = {one: name for one, name in _threads.items() if one.connection is not None}
+    found = {one: name for one, name in opened.items() if one.settings_dict["NAME"] == database}
     for one in found:
         one.inc_thread_sharing()
         one.close()
