@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-STOP_TIMEOUT_S = 30
+STOP_TIMEOUT_S = 120
 READY_LINE = "Press Ctrl-C to stop."
 # What would lead the portal to somebody else's servers, or to the secrets of the tests.
 OUTSIDE_VARIABLES = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from proxyapi.models import ApiKey, Charge, Job, JobKind, JobOrigin, JobState, K
 from tests.factories import JobFactory
 from tests.pages import page_text
 
+KINDS = (JobKind.FACELESS, JobKind.CLIP, JobKind.STORYBOARD)
 STATES = ("draft", "running", "completed", "failed")
 MADE = "Priya · key nightly-shorts"
 PAGES = ("video", "video-menu", "video-actions", "video-hide", "scenes", "exports")
@@ -37,7 +39,7 @@ def make_script_job(make_video_job: Callable[..., Job], key: ApiKey) -> Callable
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("kind", [JobKind.FACELESS, JobKind.CLIP, JobKind.STORYBOARD])
+@pytest.mark.parametrize("kind", KINDS)
 def test_its_pages_open_for_everybody_and_name_its_key(
     state: str,
     kind: str,
@@ -54,8 +56,6 @@ def test_its_pages_open_for_everybody_and_name_its_key(
         text = page_text(browser.get(reverse("video", args=[job.pk])).content)
         assert f"Made by {MADE}" in text
         assert "Continue" not in text
-        card = page_text(browser.get("/library/?q=Ice").content)
-        assert MADE in card
     browser = client_of(priya)
     for name in PAGES:
         answer = browser.get(reverse(name, args=[job.pk]))
@@ -65,15 +65,32 @@ def test_its_pages_open_for_everybody_and_name_its_key(
     head = page_text(browser.get(f"{reverse('video-actions', args=[job.pk])}?at=head").content)
     for label in ("Continue", "New from this", "Make versions", "Save as preset"):
         assert label not in head
-    for name in ("overview", "clips", "storyboards", "studio", "drafts", "ledger"):
-        assert browser.get(reverse(name)).status_code == 200, name
-    assert "Ice" not in browser.get("/studio/drafts/").content.decode()
     if state == "draft":
         text = page_text(browser.get(reverse("video", args=[job.pk])).content)
         assert "Made by a script, which renders it." in text
 
 
-@pytest.mark.parametrize("kind", [JobKind.FACELESS, JobKind.CLIP, JobKind.STORYBOARD])
+def test_the_library_names_the_key_of_each_and_no_list_fails(
+    make_script_job: Callable[..., Job],
+    add_settled_charge: Callable[..., Charge],
+    priya: Membership,
+    vera: Membership,
+    client_of: Callable[[Membership], Client],
+) -> None:
+    for state, kind in product(STATES, KINDS):
+        job = make_script_job(state, kind)
+        if state != "draft":
+            add_settled_charge(job)
+    for browser in (client_of(priya), client_of(vera)):
+        cards = page_text(browser.get("/library/?q=Ice").content)
+        assert cards.count(MADE) == len(STATES) * len(KINDS)
+    browser = client_of(priya)
+    for name in ("overview", "clips", "storyboards", "studio", "drafts", "ledger"):
+        assert browser.get(reverse(name)).status_code == 200, name
+    assert "Ice" not in browser.get("/studio/drafts/").content.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_studio_says_that_it_was_made_by_a_script(
     kind: str,
     make_script_job: Callable[..., Job],
