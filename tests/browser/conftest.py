@@ -18,7 +18,7 @@ from tests.browser.console_messages import ConsoleMessages, expected_messages
 from tests.browser.member_page import DEFAULT_TIMEOUT_MS, MemberPage, sign_in
 from tests.browser.operation_journal import SEEN_FILE_VARIABLE, OperationJournal
 from tests.browser.portal_process import LivePortal, portal_context
-from tests.browser.ready_pages import wait_for_scripts
+from tests.browser.ready_pages import new_page
 from tests.browser.sandbox_control import SandboxControl
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.checks.reached_operations import REACHED_OPERATIONS
@@ -123,8 +123,7 @@ def open_fresh_page(
         )
         contexts.append((context, har))
         console_messages.watch(context)
-        page = context.new_page()
-        wait_for_scripts(page)
+        page = new_page(context)
         if "storage_state" in options:
             return page
         sign_in(page, live_portal.person(first_name))

@@ -3,7 +3,7 @@ or, of a form, lead to a page of its own."""
 
 from __future__ import annotations
 
-from playwright.sync_api import Page
+from playwright.sync_api import BrowserContext, Page
 
 from tests.browser.member_page import DEFAULT_TIMEOUT_MS
 
@@ -12,8 +12,11 @@ MARK_READY_JS = """document.addEventListener("DOMContentLoaded",
     () => document.documentElement.toggleAttribute("data-scripts-listen", true))"""
 
 
-def wait_for_scripts(page: Page) -> None:
-    """From now on, before each action and expectation; an action waits as long as those."""
-    page.context.set_default_timeout(DEFAULT_TIMEOUT_MS)
+def new_page(context: BrowserContext) -> Page:
+    """A page that waits for its scripts before each action and expectation; an action may take as
+    long as those."""
+    context.set_default_timeout(DEFAULT_TIMEOUT_MS)
+    page = context.new_page()
     page.add_init_script(MARK_READY_JS)
     page.add_locator_handler(page.locator("html:not([data-scripts-listen])"), lambda: None)
+    return page

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.member_page import sign_in
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import DemoPerson, LivePortal
+from tests.browser.ready_pages import new_page
 from tests.browser.session_age import make_sign_ins_old
 
 AUTHENTICATOR = {
@@ -26,7 +27,7 @@ AUTHENTICATOR = {
 @pytest.fixture
 def page(chromium: Browser, live_portal: LivePortal) -> Iterator[Page]:
     with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
-        yield context.new_page()
+        yield new_page(context)
 
 
 def add_virtual_authenticator(page: Page) -> None:

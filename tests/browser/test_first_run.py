@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 from tests.browser.media import expect_playing
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal, portal_context
+from tests.browser.ready_pages import new_page
 from tests.browser.test_first_video import create_video
 
 CODE = re.compile(r"set-up code ([2-9A-Z]{4}-[2-9A-Z]{4})")
@@ -80,7 +81,7 @@ def test_an_installation_is_set_up_from_nothing_to_the_first_film(
         with chromium.new_context(
             base_url=portal.portal, viewport=WIDE, reduced_motion="reduce"
         ) as context:
-            page = context.new_page()
+            page = new_page(context)
             set_up(page, code)
             create_video(page)
             expect(page.locator(".player video")).to_be_attached(timeout=FILM_WITHIN)

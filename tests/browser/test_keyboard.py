@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.keyboard import press, write
 from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.portal_process import LivePortal
+from tests.browser.ready_pages import new_page
 from tests.browser.sandbox_control import SandboxControl
 
 
@@ -16,7 +17,7 @@ def test_a_video_is_made_and_played_by_keyboard_alone(
     chromium: Browser, live_portal: LivePortal, sandbox_control: SandboxControl
 ) -> None:
     with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
-        page, mira = context.new_page(), live_portal.person("Mira")
+        page, mira = new_page(context), live_portal.person("Mira")
         page.goto("/")
         write(page, "input[name=login]", mira.email)
         write(page, "input[name=password]", mira.password)

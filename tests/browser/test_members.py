@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
+from tests.browser.ready_pages import new_page
 from tests.browser.sandbox_control import wait_until
 
 OpenPage = Callable[..., Page]
@@ -84,7 +85,7 @@ def test_mira_invites_somebody_who_joins_in_another_browser(
     mira.get_by_role("dialog").get_by_text("Cancel").click()
     wait_until(lambda: bool(links_in_mails(live_portal)))
     with chromium.new_context(base_url=live_portal.portal, reduced_motion="reduce") as context:
-        noor = context.new_page()
+        noor = new_page(context)
         join(noor, links_in_mails(live_portal)[-1])
         row = mira.locator("#members tr", has_text="Noor Haddad")
         expect_shown(row)  # without a reload

@@ -21,6 +21,7 @@ from tests.browser.media import expect_playing
 from tests.browser.member_page import RENDERED_TIMEOUT_MS, sign_in
 from tests.browser.page_audit import WIDE, serious_violations
 from tests.browser.portal_process import DemoPerson, LivePortal, portal_context
+from tests.browser.ready_pages import new_page
 from tests.browser.sandbox_control import wait_until
 from tests.browser.screenshots import ScreenshotAlbum
 from tests.migrated_database import copy_migrated_database
@@ -75,7 +76,7 @@ def open_past_page(chromium: Browser, full_portal: LivePortal) -> Iterator[Calla
                 viewport=PICTURE_SIZE,  # type: ignore[arg-type]
                 reduced_motion="reduce",
             )
-            sign_in(contexts[first_name].new_page(), full_portal.person(first_name))
+            sign_in(new_page(contexts[first_name]), full_portal.person(first_name))
         return contexts[first_name].pages[0]
 
     yield open_page

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.page_audit import serious_violations
 from tests.browser.portal_process import LivePortal
+from tests.browser.ready_pages import new_page
 from tests.browser.session_age import run_management_command
 from tests.openid_provider import OpenIDProvider, run_openid_provider
 
@@ -117,11 +118,11 @@ def test_an_owner_requires_single_sign_on_and_a_person_of_a_group_joins(
     try:
         expect_shown(mira.get_by_text("Single sign-on is required of everyone but owners now."))
         with chromium.new_context(**options) as context:
-            sam = context.new_page()
+            sam = new_page(context)
             join(sam)
             see_own_account_closed(sam)
             vera = live_portal.person("Vera")
-            other = chromium.new_context(**options).new_page()
+            other = new_page(chromium.new_context(**options))
             other.goto("/accounts/login/")
             other.get_by_label("E-mail").fill(vera.email)
             other.locator("input[name=password]").fill(vera.password)

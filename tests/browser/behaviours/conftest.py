@@ -21,7 +21,7 @@ from dashboard.models import Membership
 from tests.browser.console_messages import ConsoleMessages
 from tests.browser.member_page import RENDERED_TIMEOUT_MS
 from tests.browser.page_server import PageServer, running_page_server
-from tests.browser.ready_pages import wait_for_scripts
+from tests.browser.ready_pages import new_page
 from tests.dashboard.studio.conftest import account, ready, token  # noqa: F401  # fixtures
 
 OpenPage = Callable[..., Page]
@@ -60,8 +60,7 @@ def open_page(
         context.add_cookies([cookie])  # type: ignore[list-item]
         context.set_default_navigation_timeout(RENDERED_TIMEOUT_MS)  # the first imports the site
         console_messages.watch(context)
-        page = context.new_page()
-        wait_for_scripts(page)
+        page = new_page(context)
         page.goto(path)
         expect(page.locator("#live")).to_have_attribute("data-state", "open")
         return page

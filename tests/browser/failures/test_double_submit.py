@@ -7,6 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import expect
 
 from tests.browser.member_page import MemberPage
+from tests.browser.ready_pages import new_page
 from tests.browser.sandbox_control import SandboxControl
 
 
@@ -16,7 +17,7 @@ def test_a_render_that_is_double_clicked_and_confirmed_in_two_tabs_is_charged_on
     luca, guest = open_member_page("Luca"), sandbox_control.create_account()
     luca.use_token_of(guest)
     job = luca.create_draft("Confirmed twice")
-    tab = MemberPage(luca.page.context.new_page())
+    tab = MemberPage(new_page(luca.page.context))
     dialog, other = luca.open_render_dialog(job), tab.open_render_dialog(job)
     # Its price card would lead the other tab to the video by itself.
     tab.page.route("**/price/**", lambda route: route.fulfill(status=204))
