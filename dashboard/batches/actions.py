@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.row_checks import find_columns
-from dashboard.batches.runner import change_state, load_facts, lock_batch
+from dashboard.batches.runner import change_state, find_runner, load_facts, lock_batch
 from dashboard.batches.table_file import Table
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import (
@@ -54,9 +54,15 @@ NOTHING_READY = "No row is ready. Repair one first."
 DRY_RUN_CHANGED = "Nothing was started. Rows or prices have changed; review them and confirm again."
 OVER_BUDGET = "Nothing was started. It may need {hold} cr, and {left}."
 NEEDS_SECOND_PERSON = (
-    "Nothing was started. A charge of more than {above} cr needs a second person, and a row may "
-    "need {hold} cr."
+    "Nothing was started. More than {above} cr at once need a second person, and this may need "
+    "{hold} cr."
 )
+ROW_NEEDS_SECOND_PERSON = (
+    "Nothing was started. Charges above {above} cr need a second person each, and a row may need "
+    "{hold} cr. Leave it out, and render it in the studio."
+)
+NOT_ASKED = "Nobody has asked for the approval of this batch, or it was changed since."
+OWN_APPROVAL = "You made this batch: another treasurer or owner has to approve it."
 NOT_RUNNING = "The batch is not running."
 NOT_PAUSED = "The batch is not paused."
 LIMIT_USED_UP = "{used} cr are spent or held already. Enter more."
@@ -138,12 +144,22 @@ def lock_draft_batch(by: Membership, batch: Batch) -> Batch:
     locked = lock_batch(batch.pk, BatchState.DRAFT)
     if locked is None:
         raise StaleData(HAS_STARTED)
+    if locked.approval_asked_at is not None:
+        locked.approval_asked_at = None
+        locked.save(update_fields=["approval_asked_at"])
     return locked
 
 
 @transaction.atomic
 @append_audit_rows_last()
-def start_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> Batch:
+def start_batch(
+    *,
+    by: Membership,
+    batch: Batch,
+    seen: Decimal,
+    version: str,
+    approved_by: Membership | None = None,
+) -> Batch:
     """Start a batch, which may spend up to its limit. A form that is sent twice starts it once.
 
     `seen` is the usual price that was shown, in credits, `version` what `dry_run_version` was
@@ -159,6 +175,8 @@ def start_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) ->
     if locked.lost_preset:
         raise NotReady(PRESET_GONE.format(name=locked.preset_name))
     run = load_confirmed_run(by, locked, rows, seen, version)
+    check_team_rules(by, run, max_credits_of(locked, run), is_approved=approved_by is not None)
+    locked.approved_by = approved_by.user if approved_by else None
     locked.label = find_or_create_label(by=by, name=locked.name[:MAX_LABEL_NAME_CHARS])
     for name in sorted({check.label for check in run.ready if check.label}):
         find_or_create_label(by=by, name=name)
@@ -203,29 +221,64 @@ def let_row_wait(run: DryRun, row: BatchRow) -> None:
 def load_confirmed_run(
     by: Membership, batch: Batch, rows: Sequence[BatchRow], seen: Decimal, version: str
 ) -> DryRun:
-    """Return the dry run of these rows. Raises `Refusal` if it is another one than was confirmed,
-    or if the team's rules refuse it."""
+    """Return the dry run of these rows. Raises `Refusal` if it is another one than was
+    confirmed."""
     run = load_dry_run(by, batch, rows)
     if not run.ready:
         raise NotReady(NOTHING_READY)
     if run.total.usual != seen or dry_run_version(run) != version:
         raise StaleData(DRY_RUN_CHANGED)
-    check_team_rules(by, run)
     return run
 
 
-def check_team_rules(by: Membership, run: DryRun) -> None:
-    """Raise `Refusal` if budgets, the second-person rule or the credits do not allow all rows
-    together."""
-    rules, limit = lock_spending_rules(by), run.total.limit
+def check_team_rules(
+    by: Membership, run: DryRun, limit: Decimal, *, is_approved: bool = False
+) -> None:
+    """Raise `Refusal` if budgets, the second-person rule or the credits do not allow `limit`
+    credits for all rows together."""
+    rules = lock_spending_rules(by)
     for usage in rules.usages:
         if not usage.has_room_for(limit):
             raise Refusal(OVER_BUDGET.format(hold=credits(limit), left=budget_left_text(usage)))
     above = rules.second_person_above
-    if above is not None and limit > above:
-        text = NEEDS_SECOND_PERSON.format(above=credits(above), hold=credits(limit))
-        raise Refusal(text)
+    for text, hold, is_allowed in (
+        (ROW_NEEDS_SECOND_PERSON, run.largest_limit, False),
+        (NEEDS_SECOND_PERSON, limit, is_approved),
+    ):
+        if above is not None and hold > above and not is_allowed:
+            raise Refusal(text.format(above=credits(above), hold=credits(hold)))
     check_hold_fits(Account.objects.get_locked(run.token.account_id), limit)
+
+
+@transaction.atomic
+def ask_for_approval(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
+    """Ask a second person to start the batch; a change of it withdraws this."""
+    check_permission(by, Permission.RENDER)
+    require_own(by, batch)
+    locked = lock_draft_batch(by, batch)
+    run = load_confirmed_run(by, locked, list(locked.rows.all()), seen, version)
+    check_team_rules(by, run, max_credits_of(locked, run), is_approved=True)
+    locked.approval_asked_at = timezone.now()
+    locked.save()
+    after = {"limit": amount_text(max_credits_of(locked, run))}
+    record_audit_event(by, AuditAction.BATCH_ASK, batch.pk, after=after)
+    publish(locked)
+
+
+@transaction.atomic
+@append_audit_rows_last()
+def approve_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
+    """Start a batch for the member who asked; it uses their token and their budgets. `seen` and
+    `version` are as in `start_batch`."""
+    check_permission(by, Permission.MANAGE_MONEY)
+    if by.user_id == batch.member_id:
+        raise PermissionDenied(OWN_APPROVAL)
+    locked = lock_batch(batch.pk, BatchState.DRAFT)
+    if locked is None or locked.approval_asked_at is None:
+        raise StaleData(NOT_ASKED)
+    maker = find_runner(locked)
+    start_batch(by=maker, batch=locked, seen=seen, version=version, approved_by=by)
+    record_audit_event(by, AuditAction.BATCH_APPROVE, batch.pk)
 
 
 def dry_run_version(run: DryRun) -> str:
@@ -262,6 +315,11 @@ def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_fail
     if max_failures and failed >= max_failures:
         raise Refusal(FAILURES_USED_UP.format(count=failed), field="max_failures")
     before = {"limit": amount_text(locked.max_credits or Decimal(0))}
+    above = lock_spending_rules(by).second_person_above
+    more = max_credits - (locked.max_credits or Decimal(0))
+    if above is not None and more > above:
+        text = NEEDS_SECOND_PERSON.format(above=credits(above), hold=credits(more))
+        raise Refusal(text, field="max_credits")
     locked.max_credits, locked.max_failures = max_credits, max_failures
     locked.preset_name = locked.preset.name if locked.preset else ""  # a deleted one was shown
     locked.script_price = pricing.script_credits(require_member_token(by).account)
@@ -284,6 +342,7 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
     if locked is None or not rows:
         raise StaleData(NOTHING_FAILED)
     run = load_confirmed_run(by, locked, rows, seen, version)
+    check_team_rules(by, run, run.total.limit)
     for check in run.ready:
         row = check.row
         if row.job is not None:

@@ -92,6 +92,10 @@ def load_batch(reader: Membership, batch: Batch, params: Mapping[str, str]) -> d
         "batch": batch,
         "may_change": may_change,
         "is_own": may_change and batch.member_id == reader.user_id,
+        "may_approve": batch.approval_asked_at is not None
+        and batch.is_draft
+        and batch.member_id != reader.user_id
+        and has_permission(reader, Permission.MANAGE_MONEY),
     }
     load = load_dry_run_page if batch.is_draft else load_progress
     return {**context, **load(reader, batch, params)}
@@ -139,7 +143,6 @@ def load_cost(maker: Membership, batch: Batch, run: DryRun) -> dict[str, Any]:
         "credits_after": check.available - limit,
         "budget": build_budget_impact(maker, limit, run.largest_limit),
         "paces": [(count, end) for count, end in paces if end and run.ready],
-        "finished_at": run.finished_at(batch.at_once),
         "top_ups": forecast_top_ups(run, check.available),
     }
 

@@ -300,15 +300,15 @@ def find_columns(headers: Sequence[str]) -> list[str]:
 
 
 def mark_duplicates(batch: Batch, checks: Iterable[RowCheck]) -> None:
-    """Mark rows that repeat an earlier one, and those with the title of a video of the last 90
-    days. One query."""
+    """Mark rows that repeat an earlier one that is made, and those with the title of a video of the
+    last 90 days. One query."""
     since = timezone.now() - DUPLICATE_MAX_AGE
     jobs = Job.objects.visible().filter(tenant=batch.team.tenant_id, kind=JobKind.FACELESS)
     jobs = jobs.filter(created_at__gt=since).order_by("created_at")
     titles = {title.casefold() for title in jobs.values_list("title", flat=True)}
     first: dict[tuple[str, str], int] = {}
     for check in checks:
-        if not check.title:
+        if not check.title or check.row.choice == RowChoice.LEAVE_OUT:
             continue
         text = str(check.topic or check.chosen.get("script", ""))
         key = (check.title.casefold(), text.casefold())

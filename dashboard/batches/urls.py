@@ -13,6 +13,9 @@ urlpatterns = [
     path("batches/<uuid:batch_id>/", views.batch, name="batch"),
     path("batches/<uuid:batch_id>/rows/<int:number>/", views.RepairRow.as_view(), name="batch-row"),
     path("batches/<uuid:batch_id>/starts/", views.StartBatch.as_view(), name="batch-starts"),
+    path(
+        "batches/<uuid:batch_id>/approvals/", views.ApproveBatch.as_view(), name="batch-approvals"
+    ),
     path("batches/<uuid:batch_id>/pauses/", views.pause, name="batch-pauses"),
     path(
         "batches/<uuid:batch_id>/resumptions/",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -18,7 +20,8 @@ from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.forms import BatchForm, NewBatchForm, ResumeForm, RowForm, StartForm
 from dashboard.batches.pages import load_batch, load_batches, result_rows, span_text
 from dashboard.batches.row_checks import FIELD_LABELS
-from dashboard.models import BatchRow, BatchRowState, RowChoice
+from dashboard.batches.runner import find_runner
+from dashboard.models import BatchRow, BatchRowState, Membership, RowChoice
 from dashboard.shared.access import check_permission, fetch_batch
 from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.dialogs import ChargeDialog, DialogView
@@ -27,8 +30,9 @@ from dashboard.shared.formatting import credits
 from dashboard.shared.http import TeamRequest, allow_get_or_post, redirect_to
 from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
+from dashboard.shared.second_person import WITHOUT_SECOND_PERSON
 from dashboard.shared.team_balance import credit_shortfall_text
-from proxyapi.refusals import Refusal
+from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "batches/batch.html", "batches/_body.html"
 INVALID_FORM_STATUS = 422
@@ -94,8 +98,9 @@ def batch(request: TeamRequest, batch_id: UUID) -> HttpResponse:
     context = load_batch(request.membership, row, request.GET.dict())
     if form:
         context["settings_form"] = form
-    template = BODY_TEMPLATE if request.htmx and not is_sent else PAGE_TEMPLATE
-    return render(request, template, context, status=INVALID_FORM_STATUS if form else 200)
+    if request.htmx and not is_sent:
+        return render(request, BODY_TEMPLATE, {**context, "oob": True})
+    return render(request, PAGE_TEMPLATE, context, status=INVALID_FORM_STATUS if form else 200)
 
 
 @require_POST
@@ -124,9 +129,10 @@ def csv_response(rows: Sequence[Sequence[str]], name: str) -> HttpResponse:
 
 class BatchDialog(DialogView):
     page_template = PAGE_TEMPLATE
+    permission = Permission.RENDER
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
-        self.batch = fetch_batch(self.request, batch_id, Permission.RENDER)
+        self.batch = fetch_batch(self.request, batch_id, self.permission)
         self.back = reverse("batch", args=[batch_id])
         return None
 
@@ -177,16 +183,21 @@ class BatchCharge(ChargeDialog, BatchDialog):
     form_class = StartForm
     url_name: str
     notice: str
+    may_ask = False  # whether a second person can be asked
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
         super().fetch(batch_id)
-        actions.require_own(self.by, self.batch)
         try:
-            self.run = load_dry_run(self.by, self.batch, self.load_rows())
+            self.payer = self.find_payer()
+            self.run = load_dry_run(self.payer, self.batch, self.load_rows())
         except Refusal as refusal:
             messages.error(self.request, refusal.sentence)
             return redirect_to(self.request, self.back)
         return None
+
+    def find_payer(self) -> Membership:
+        actions.require_own(self.by, self.batch)
+        return self.by
 
     def load_rows(self) -> list[BatchRow]:
         raise NotImplementedError
@@ -200,8 +211,11 @@ class BatchCharge(ChargeDialog, BatchDialog):
         account = run.token.account
         held, _ = account.held_by_all_and_others()
         check = account.check_credits(limit, account.balance - held)
-        budget = build_budget_impact(self.by, limit, limit)
-        unmet = [text for text in (credit_shortfall_text(check), budget and budget.refusal) if text]
+        budget = build_budget_impact(self.payer, limit, limit)
+        refusal = budget.refusal if budget else ""
+        unmet = [text for text in (credit_shortfall_text(check), refusal) if text]
+        if refusal and budget and budget.label == WITHOUT_SECOND_PERSON and self.may_ask:
+            unmet.remove(refusal)
         if not run.ready:
             unmet.append(actions.NOTHING_READY)
         return PriceQuestion(
@@ -213,7 +227,7 @@ class BatchCharge(ChargeDialog, BatchDialog):
             price_note=f"{span_text(total.low, total.high)} cr, as videos like these cost you",
             credit_check=check,
             hold_label=HOLD_LABEL,
-            budget=None if budget and budget.refusal else budget,
+            budget=None if refusal in unmet else budget,
             unmet=tuple(unmet),
             notice=self.notice.format(limit=credits(limit)),
             url=reverse(self.url_name, args=[self.batch.pk]),
@@ -231,6 +245,7 @@ def count_videos(count: int) -> str:
 
 class StartBatch(BatchCharge):
     url_name, notice = "batch-starts", START_NOTICE
+    may_ask = True
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
         refused = super().fetch(batch_id)
@@ -246,9 +261,35 @@ class StartBatch(BatchCharge):
         return actions.max_credits_of(self.batch, run)
 
     def charge(self, **confirmed: Any) -> str | None:
-        seen, version = confirmed["seen"], confirmed["version"]
-        actions.start_batch(by=self.by, batch=self.batch, seen=seen, version=version)
+        answer = confirmed.pop("answer")
+        del confirmed["nonce"]
+        if answer.note is not None:
+            actions.ask_for_approval(by=self.by, batch=self.batch, **confirmed)
+            return "The approval was requested. Nothing was started yet."
+        actions.start_batch(by=self.by, batch=self.batch, **confirmed)
         return "Started."
+
+
+class ApproveBatch(StartBatch):
+    """A second person starts the batch of a member who asked."""
+
+    url_name, notice = "batch-approvals", START_NOTICE
+    permission = Permission.MANAGE_MONEY
+
+    def find_payer(self) -> Membership:
+        if self.batch.member_id == self.by.user_id:
+            raise PermissionDenied(actions.OWN_APPROVAL)
+        if self.batch.approval_asked_at is None:
+            raise StaleData(actions.NOT_ASKED)
+        return find_runner(self.batch)
+
+    def build_question(self) -> PriceQuestion:
+        return replace(super().build_question(), budget=None)
+
+    def charge(self, **confirmed: Any) -> str | None:
+        seen, version = confirmed["seen"], confirmed["version"]
+        actions.approve_batch(by=self.by, batch=self.batch, seen=seen, version=version)
+        return "Approved and started."
 
 
 class RetryFailed(BatchCharge):

@@ -69,6 +69,8 @@ class AuditAction(models.TextChoices):
     APPROVAL_REQUEST_EXPIRE = "approval_request.expire"
     APPROVAL_REQUEST_WITHDRAW = "approval_request.withdraw"
     BRAND_KIT_CHANGE = "brand_kit.change"
+    BATCH_APPROVE = "batch.approve"
+    BATCH_ASK = "batch.ask"
     BATCH_CANCEL = "batch.cancel"
     BATCH_CHANGE = "batch.change"
     BATCH_CREATE = "batch.create"

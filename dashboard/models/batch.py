@@ -86,6 +86,12 @@ class Batch(models.Model):
     script_price = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="As it was confirmed."
     )
+    approval_asked_at = models.DateTimeField(
+        null=True, blank=True, help_text="When a second person was asked to start it."
+    )
+    approved_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.PROTECT, null=True, blank=True, related_name="+"
+    )
     epoch = models.PositiveIntegerField(
         default=0, help_text="Number of the `DatabaseEpoch` in which it was started or resumed."
     )

@@ -39,6 +39,8 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.APPROVAL_REQUEST_DECLINE,
         AuditAction.APPROVAL_REQUEST_EXPIRE,
         AuditAction.APPROVAL_REQUEST_WITHDRAW,
+        AuditAction.BATCH_APPROVE,
+        AuditAction.BATCH_ASK,
         AuditAction.BATCH_CANCEL,
         AuditAction.BATCH_PAUSE,
         AuditAction.BATCH_RESUME,

@@ -46,6 +46,7 @@ PAGES = {
     "": ("/accounts/login/", "/accounts/password/reset/"),
     "Luca": (
         *("/library/", "/library/labels/", "/tokens/", "/members/", "/ideas/", "/voices/"),
+        *("/batches/", "/batches/new/"),
         *("/characters/", "/characters/new/", "/studio/", "/studio/drafts/", "/studio/clips/"),
         *("/studio/presets/", "/studio/storyboards/", "/studio/storyboards/{storyboard}/"),
         *("/account/", "/account/notifications/", "/account/app/", "/nowhere/"),

@@ -97,6 +97,8 @@ ACTION_TITLES: dict[str, str] = {
     A.OWNERSHIP_WITHDRAW: "Withdrew the transfer of the ownership",
     A.PASSWORD_CHANGE: "Changed the password",
     A.PASSWORD_RESET: "Reset the password",
+    A.BATCH_APPROVE: "Approved a batch",
+    A.BATCH_ASK: "Asked for the approval of a batch",
     A.BATCH_CANCEL: "Cancelled the rest of a batch",
     A.BATCH_CHANGE: "Changed a batch",
     A.BATCH_CREATE: "Created a batch",

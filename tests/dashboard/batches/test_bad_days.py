@@ -144,7 +144,7 @@ def test_all_rows_together_must_fit_budgets_and_the_second_person_rule(make_batc
     batch = make_batch(*topics(3))
     priya.team.second_person_above = Decimal(300)
     priya.team.save()
-    with pytest.raises(Refusal, match="needs a second person"):
+    with pytest.raises(Refusal, match="need a second person"):
         start(priya, batch)
     priya.team.second_person_above = None
     priya.team.save()

@@ -152,6 +152,7 @@ ROUTES = {
     "batch": Route(EVERYBODY, MAKERS, of="batch"),
     "batch-row": Route(MAKERS, MAKERS, of="batch"),
     "batch-starts": Route(PRODUCER, PRODUCER, of="batch"),
+    "batch-approvals": Route(TREASURERS, TREASURERS, of="batch"),
     "batch-pauses": Route(None, MAKERS, of="batch"),
     "batch-resumptions": Route(PRODUCER, PRODUCER, of="batch"),
     "batch-cancellations": Route(MAKERS, MAKERS, of="batch"),
