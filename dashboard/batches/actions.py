@@ -61,7 +61,7 @@ ROW_NEEDS_SECOND_PERSON = (
     "Nothing was started. Charges above {above} cr need a second person each, and a row may need "
     "{hold} cr. Leave it out, and render it in the studio."
 )
-NOT_ASKED = "Nobody has asked for the approval of this batch, or it was changed since."
+NOT_REQUESTED = "Nobody has asked for the approval of this batch, or it was changed since."
 OWN_APPROVAL = "You made this batch: another treasurer or owner has to approve it."
 NOT_RUNNING = "The batch is not running."
 NOT_PAUSED = "The batch is not paused."
@@ -144,9 +144,9 @@ def lock_draft_batch(by: Membership, batch: Batch) -> Batch:
     locked = lock_batch(batch.pk, BatchState.DRAFT)
     if locked is None:
         raise StaleData(HAS_STARTED)
-    if locked.approval_asked_at is not None:
-        locked.approval_asked_at = None
-        locked.save(update_fields=["approval_asked_at"])
+    if locked.approval_requested_at is not None:
+        locked.approval_requested_at = None
+        locked.save(update_fields=["approval_requested_at"])
     return locked
 
 
@@ -251,17 +251,17 @@ def check_team_rules(
 
 
 @transaction.atomic
-def ask_for_approval(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
+def request_batch_approval(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
     """Ask a second person to start the batch; a change of it withdraws this."""
     check_permission(by, Permission.RENDER)
     require_own(by, batch)
     locked = lock_draft_batch(by, batch)
     run = load_confirmed_run(by, locked, list(locked.rows.all()), seen, version)
     check_team_rules(by, run, max_credits_of(locked, run), is_approved=True)
-    locked.approval_asked_at = timezone.now()
+    locked.approval_requested_at = timezone.now()
     locked.save()
     after = {"limit": amount_text(max_credits_of(locked, run))}
-    record_audit_event(by, AuditAction.BATCH_ASK, batch.pk, after=after)
+    record_audit_event(by, AuditAction.BATCH_REQUEST, batch.pk, after=after)
     publish(locked)
 
 
@@ -274,8 +274,8 @@ def approve_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) 
     if by.user_id == batch.member_id:
         raise PermissionDenied(OWN_APPROVAL)
     locked = lock_batch(batch.pk, BatchState.DRAFT)
-    if locked is None or locked.approval_asked_at is None:
-        raise StaleData(NOT_ASKED)
+    if locked is None or locked.approval_requested_at is None:
+        raise StaleData(NOT_REQUESTED)
     maker = find_runner(locked)
     start_batch(by=maker, batch=locked, seen=seen, version=version, approved_by=by)
     record_audit_event(by, AuditAction.BATCH_APPROVE, batch.pk)

@@ -92,7 +92,7 @@ def load_batch(reader: Membership, batch: Batch, params: Mapping[str, str]) -> d
         "batch": batch,
         "may_change": may_change,
         "is_own": may_change and batch.member_id == reader.user_id,
-        "may_approve": batch.approval_asked_at is not None
+        "may_approve": batch.approval_requested_at is not None
         and batch.is_draft
         and batch.member_id != reader.user_id
         and has_permission(reader, Permission.MANAGE_MONEY),

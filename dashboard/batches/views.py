@@ -183,7 +183,7 @@ class BatchCharge(ChargeDialog, BatchDialog):
     form_class = StartForm
     url_name: str
     notice: str
-    may_ask = False  # whether a second person can be asked
+    may_request_approval = False  # whether a second person can be asked
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
         super().fetch(batch_id)
@@ -214,7 +214,12 @@ class BatchCharge(ChargeDialog, BatchDialog):
         budget = build_budget_impact(self.payer, limit, limit)
         refusal = budget.refusal if budget else ""
         unmet = [text for text in (credit_shortfall_text(check), refusal) if text]
-        if refusal and budget and budget.label == WITHOUT_SECOND_PERSON and self.may_ask:
+        if (
+            refusal
+            and budget
+            and budget.label == WITHOUT_SECOND_PERSON
+            and self.may_request_approval
+        ):
             unmet.remove(refusal)
         if not run.ready:
             unmet.append(actions.NOTHING_READY)
@@ -245,7 +250,7 @@ def count_videos(count: int) -> str:
 
 class StartBatch(BatchCharge):
     url_name, notice = "batch-starts", START_NOTICE
-    may_ask = True
+    may_request_approval = True
 
     def fetch(self, batch_id: UUID) -> HttpResponse | None:
         refused = super().fetch(batch_id)
@@ -264,7 +269,7 @@ class StartBatch(BatchCharge):
         answer = confirmed.pop("answer")
         del confirmed["nonce"]
         if answer.note is not None:
-            actions.ask_for_approval(by=self.by, batch=self.batch, **confirmed)
+            actions.request_batch_approval(by=self.by, batch=self.batch, **confirmed)
             return "The approval was requested. Nothing was started yet."
         actions.start_batch(by=self.by, batch=self.batch, **confirmed)
         return "Started."
@@ -279,8 +284,8 @@ class ApproveBatch(StartBatch):
     def find_payer(self) -> Membership:
         if self.batch.member_id == self.by.user_id:
             raise PermissionDenied(actions.OWN_APPROVAL)
-        if self.batch.approval_asked_at is None:
-            raise StaleData(actions.NOT_ASKED)
+        if self.batch.approval_requested_at is None:
+            raise StaleData(actions.NOT_REQUESTED)
         return find_runner(self.batch)
 
     def build_question(self) -> PriceQuestion:

@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
                 ('max_credits', models.DecimalField(blank=True, decimal_places=4, help_text='Never spends and holds more.', max_digits=14, null=True)),
                 ('max_failures', models.PositiveSmallIntegerField(default=5)),
                 ('script_price', models.DecimalField(blank=True, decimal_places=4, help_text='As it was confirmed.', max_digits=14, null=True)),
-                ('approval_asked_at', models.DateTimeField(blank=True, help_text='When a second person was asked to start it.', null=True)),
+                ('approval_requested_at', models.DateTimeField(blank=True, help_text='When a second person was asked to start it.', null=True)),
                 ('approved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('epoch', models.PositiveIntegerField(default=0, help_text='Number of the `DatabaseEpoch` in which it was started or resumed.')),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now)),

@@ -70,7 +70,7 @@ class AuditAction(models.TextChoices):
     APPROVAL_REQUEST_WITHDRAW = "approval_request.withdraw"
     BRAND_KIT_CHANGE = "brand_kit.change"
     BATCH_APPROVE = "batch.approve"
-    BATCH_ASK = "batch.ask"
+    BATCH_REQUEST = "batch.request"
     BATCH_CANCEL = "batch.cancel"
     BATCH_CHANGE = "batch.change"
     BATCH_CREATE = "batch.create"

@@ -86,7 +86,7 @@ class Batch(models.Model):
     script_price = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, null=True, blank=True, help_text="As it was confirmed."
     )
-    approval_asked_at = models.DateTimeField(
+    approval_requested_at = models.DateTimeField(
         null=True, blank=True, help_text="When a second person was asked to start it."
     )
     approved_by = models.ForeignKey(

@@ -40,7 +40,7 @@ MONEY_AUDIT_ACTIONS = frozenset(
         AuditAction.APPROVAL_REQUEST_EXPIRE,
         AuditAction.APPROVAL_REQUEST_WITHDRAW,
         AuditAction.BATCH_APPROVE,
-        AuditAction.BATCH_ASK,
+        AuditAction.BATCH_REQUEST,
         AuditAction.BATCH_CANCEL,
         AuditAction.BATCH_PAUSE,
         AuditAction.BATCH_RESUME,

@@ -98,7 +98,7 @@ ACTION_TITLES: dict[str, str] = {
     A.PASSWORD_CHANGE: "Changed the password",
     A.PASSWORD_RESET: "Reset the password",
     A.BATCH_APPROVE: "Approved a batch",
-    A.BATCH_ASK: "Asked for the approval of a batch",
+    A.BATCH_REQUEST: "Asked for the approval of a batch",
     A.BATCH_CANCEL: "Cancelled the rest of a batch",
     A.BATCH_CHANGE: "Changed a batch",
     A.BATCH_CREATE: "Created a batch",

@@ -38,7 +38,7 @@ CLOCK_BEHIND = (
     "correct the clock of the provider or of this server."
 )
 EXPIRED = "The provider’s answer expired before it arrived. Start the sign-in again."
-NOT_ASKED = (
+NOT_REQUESTED = (
     "The provider does not say that it asked you to sign in just now, so nothing was confirmed or "
     "changed."
 )
@@ -124,7 +124,7 @@ def check_times(claims: dict[str, Any], started_at: float, now: float) -> None:
 def check_sign_in_time(claims: dict[str, Any], started_at: float, now: float) -> None:
     """The provider was sent `max_age=0`, and says when it asked the person (section 2)."""
     if not started_at - CLOCK_LEEWAY_S <= asked_at_s(claims) <= now + CLOCK_LEEWAY_S:
-        raise ProviderFailed(NOT_ASKED)
+        raise ProviderFailed(NOT_REQUESTED)
 
 
 def asked_at_s(claims: dict[str, Any]) -> float:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.postgresql
 
 
 @pytest.fixture
-def asked(make_batch, priya, client_of):
+def requested(make_batch, priya, client_of):
     """Three videos of up to 131 credits, where more than 200 need a second person."""
     batch = make_batch(*topics(3))
     priya.team.second_person_above = Decimal(200)
@@ -38,13 +38,13 @@ def asked(make_batch, priya, client_of):
     return batch
 
 
-def test_a_treasurer_starts_it_for_its_member(asked, priya, thea, client_of):
-    page = client_of(thea).get(f"/batches/{asked.pk}/").content.decode()
+def test_a_treasurer_starts_it_for_its_member(requested, priya, thea, client_of):
+    page = client_of(thea).get(f"/batches/{requested.pk}/").content.decode()
     assert "Approve and\n" in page
-    url = f"/batches/{asked.pk}/approvals/"
+    url = f"/batches/{requested.pk}/approvals/"
     question = client_of(thea).get(url).content.decode()
     client_of(thea).post(url, hidden_fields(question))
-    batch = advance(asked)
+    batch = advance(requested)
     assert (batch.state, batch.approved_by, batch.max_credits) == ("running", thea.user, 393)
     assert {charge.member for charge in charges_of(batch, "faceless.scripts")} == {priya.user}
     render_all(batch)
@@ -52,19 +52,19 @@ def test_a_treasurer_starts_it_for_its_member(asked, priya, thea, client_of):
     assert AuditEvent.objects.filter(action=AuditAction.BATCH_APPROVE).count() == 1
 
 
-def test_nobody_approves_their_own(asked, priya, mira, client_of):
+def test_nobody_approves_their_own(requested, priya, mira, client_of):
     mira.team.batches.update(member=mira.user)
-    assert client_of(mira).get(f"/batches/{asked.pk}/approvals/").status_code == 403
-    assert client_of(priya).get(f"/batches/{asked.pk}/approvals/").status_code == 403
+    assert client_of(mira).get(f"/batches/{requested.pk}/approvals/").status_code == 403
+    assert client_of(priya).get(f"/batches/{requested.pk}/approvals/").status_code == 403
 
 
-def test_a_change_withdraws_the_request(asked, priya, thea):
-    run = dry_run(priya, asked)
+def test_a_change_withdraws_the_request(requested, priya, thea):
+    run = dry_run(priya, requested)
     version = actions.dry_run_version(run)
-    actions.change_row(by=priya, batch=asked, number=1, cells={0: "Another lake"})
+    actions.change_row(by=priya, batch=requested, number=1, cells={0: "Another lake"})
     with pytest.raises(StaleData, match="changed since"):
-        actions.approve_batch(by=thea, batch=asked, seen=run.total.usual, version=version)
-    assert states(asked) == ["new"] * 3
+        actions.approve_batch(by=thea, batch=requested, seen=run.total.usual, version=version)
+    assert states(requested) == ["new"] * 3
 
 
 def test_a_row_above_the_rule_cannot_be_approved_with_the_others(make_batch, priya):
@@ -73,16 +73,16 @@ def test_a_row_above_the_rule_cannot_be_approved_with_the_others(make_batch, pri
     priya.team.save()
     run = dry_run(priya, batch)
     with pytest.raises(Refusal, match="need a second person each"):
-        actions.ask_for_approval(
+        actions.request_batch_approval(
             by=priya, batch=batch, seen=run.total.usual, version=actions.dry_run_version(run)
         )
 
 
-def test_resuming_cannot_raise_the_limit_past_the_rule(asked, priya, thea):
-    run = dry_run(priya, asked)
+def test_resuming_cannot_raise_the_limit_past_the_rule(requested, priya, thea):
+    run = dry_run(priya, requested)
     version = actions.dry_run_version(run)
-    actions.approve_batch(by=thea, batch=asked, seen=run.total.usual, version=version)
-    actions.pause_by_person(by=priya, batch=asked)
+    actions.approve_batch(by=thea, batch=requested, seen=run.total.usual, version=version)
+    actions.pause_by_person(by=priya, batch=requested)
     with pytest.raises(Refusal, match="need a second person"):
-        actions.resume_batch(by=priya, batch=asked, max_credits=Decimal(800), max_failures=5)
-    actions.resume_batch(by=priya, batch=asked, max_credits=Decimal(500), max_failures=5)
+        actions.resume_batch(by=priya, batch=requested, max_credits=Decimal(800), max_failures=5)
+    actions.resume_batch(by=priya, batch=requested, max_credits=Decimal(500), max_failures=5)
