@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 Order = dict[str, Any]
 SETTINGS = {"voice_id": 2114, "genre_id": 41}
-STEPS, PAUSE_S, TIMEOUT_S = 20, 0.2, 10
+STEPS, PAUSE_S, TIMEOUT_S = 20, 0.2, 60
 
 
 async def make_film(portal: Client, order: Order, ends: Collection[str]) -> str:
