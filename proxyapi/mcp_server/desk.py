@@ -12,8 +12,10 @@ from typing import Any
 from uuid import UUID
 from weakref import WeakValueDictionary
 
+from django.utils import timezone
+
 from proxyapi.gateway import quotes
-from proxyapi.gateway.access import check_call, check_key
+from proxyapi.gateway.access import UNKNOWN_KEY, check_call, check_key
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.app import Gateway, charge_of_key
 from proxyapi.gateway.call import Call
@@ -25,7 +27,7 @@ from proxyapi.gateway.threads import in_thread
 from proxyapi.kinds.faceless_draft import READ_OPERATION, RENDER_OPERATION
 from proxyapi.mcp_server import answers, rows
 from proxyapi.mcp_server.orders import Order, render_of, with_id
-from proxyapi.models import Charge, ChargeState, Job, JobState, KeyScope, Quote
+from proxyapi.models import ApiKey, Charge, ChargeState, Job, JobState, KeyScope, Quote
 from proxyapi.models.charge import CHARGED_STATES, IN_PROGRESS_STATES
 from proxyapi.operations import get_operation
 from proxyapi.refusals import AgentCreditsUsedUp
@@ -190,10 +192,10 @@ class Desk:
     async def wait(self, id: UUID, seconds: float) -> dict[str, Any]:
         """Wait for the end of a charge, or of what makes the job with this id."""
         end = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
-        await in_thread(self.check_read)
         is_items = await in_thread(team_rules().find_items, self.call.key, id)
         found = id if is_items else await in_thread(rows.find_charge_or_job, self.call.key, id)
         while True:
+            await in_thread(self.check_read)  # a wait may last longer than a right
             answer = await self.read_outcome(found)
             left = end - time.monotonic()
             if answer["status"] not in WAITING or left <= 0:
@@ -253,5 +255,9 @@ class Desk:
         return rows.choose_options(data, group, search)
 
     def check_read(self) -> None:
-        check_key(self.call.key, KeyScope.READ, changes=False)
-        team_rules().check_access(self.call.key, get_operation(READ_OPERATION))
+        active = ApiKey.objects.active(timezone.now()).select_related("tenant")
+        key = active.filter(pk=self.call.key.pk).first()
+        if key is None:
+            raise GatewayRefusal(401, "GEN-UNAUTHORIZED", UNKNOWN_KEY)
+        check_key(key, KeyScope.READ, changes=False)
+        team_rules().check_access(key, get_operation(READ_OPERATION))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +15,7 @@ from dashboard.budgets.actions import approve_request
 from dashboard.models import ApprovalRequest, Membership, Team
 from proxyapi.gateway import keys
 from proxyapi.gateway.threads import in_thread
+from proxyapi.mcp_server.desk import Desk
 from proxyapi.models import ApiKey, Charge, ChargeState, Job, KeyScope, Quote
 from proxyapi.models.charge import CHARGED_STATES
 from tests.proxyapi.gateway.conftest import Worker
@@ -22,6 +23,7 @@ from tests.proxyapi.mcp_server.conftest import FILM, Agent, finish_render
 from tests.sandbox.conftest import SandboxClient
 
 MakeAgent = Callable[..., Agent]
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
 def test_without_a_quote_the_open_ones_are_named(agent: Agent) -> None:
@@ -257,3 +259,31 @@ def test_a_scope_that_is_taken_away_is_missing_in_a_connection_that_is_open(agen
 
     assert agent.loop.run(quote_and_make())["error"]["code"] == "SCOPE-MISSING"
     assert not Charge.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [({"scopes": ["render"]}, "SCOPE-MISSING"), ({"revoked_at": LONG_AGO}, "GEN-UNAUTHORIZED")],
+    ids=["scope", "end"],
+)
+def test_a_wait_ends_with_the_right_to_read(
+    change: dict[str, Any], code: str, agent: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxyapi.mcp_server.desk.LOOK_EVERY_S", 0.01)
+    made = agent.pay(agent.call("quote", **FILM)["quote"])
+    looked = asyncio.Event()
+    real = Desk.read_outcome
+
+    async def look(desk: Desk, found: Any) -> Any:
+        looked.set()
+        return await real(desk, found)
+
+    monkeypatch.setattr(Desk, "read_outcome", look)
+
+    async def take_away() -> Any:
+        waiting = asyncio.create_task(agent.ask("wait", id=made["job"]["job_id"], seconds=50))
+        await looked.wait()
+        await asyncio.to_thread(lambda: ApiKey.objects.update(**change))
+        return (await waiting).structured_content
+
+    assert agent.loop.run(take_away())["error"]["code"] == code
