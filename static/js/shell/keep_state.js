@@ -33,8 +33,8 @@
 
   function restore({ open, menus, selectedDays, focus }) {
     open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
-    menus.forEach((id) => document.querySelector(`[popover][id="${id}"]:not(:popover-open)`)
-      ?.showPopover({ source: document.querySelector(`[popovertarget="${id}"]`) }));
+    menus.forEach((id) => document.querySelector(`#${id}:not(:popover-open)`)
+      ?.showPopover({ source: document.querySelector(`[popovertarget=${id}]`) }));
     selectedDays.forEach(([id, place]) => {
       days(id)[place]?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     });
