@@ -49,7 +49,8 @@ class RowChoice(models.TextChoices):
 class BatchQuerySet(models.QuerySet["Batch"]):
     def in_progress(self) -> Self:
         """Batches that a worker has to look at: what has begun goes on while one is paused."""
-        return self.filter(state__in=(BatchState.RUNNING, BatchState.PAUSED))
+        begun_before = Q(state=BatchState.PAUSED, rows__state=BatchRowState.BEGUN)
+        return self.filter(Q(state=BatchState.RUNNING) | begun_before).distinct()
 
 
 class Batch(models.Model):

@@ -168,8 +168,10 @@ def test_a_batch_that_started_cannot_be_changed(make_batch, priya):
 def test_what_has_begun_is_noted_while_it_is_paused(make_batch, priya):
     batch = advance(start(priya, make_batch(*topics(2), at_once=1)))
     actions.pause_by_person(by=priya, batch=batch)
+    assert list(Batch.objects.in_progress()) == [batch]
     render_all(batch)
     assert states(batch) == ["done", "waiting"]
+    assert not Batch.objects.in_progress().exists()
     assert len(charges_of(batch)) == 1
 
 
