@@ -23,6 +23,7 @@ def test_by_default_all_is_told_in_the_portal_and_three_kinds_by_email(priya, cl
         "video_done-portal",
         "video_failed-portal",
         "render_not_sent-portal",
+        "batch_ended-portal",
         "request_answered-portal",
         "request_answered-email",
         "token_stopped-portal",
