@@ -16,7 +16,7 @@
     return [...document.querySelectorAll(CONTROLS)].filter((one) => sign(one) === wanted);
   }
 
-  function keep({ target: part, requestConfig: { elt: pressed } = {} }) {
+  function keep(part) {
     const selectedDays = [...part.querySelectorAll("[data-chart] .day[data-on]")].map((day) => {
       const id = day.closest("[data-chart]").dataset.chart;
       return [id, days(id).indexOf(day)];
@@ -25,7 +25,7 @@
     const held = !active.id && part.contains(active);
     kept.push({
       open: [...part.querySelectorAll("details[id][open]")].map((details) => details.id),
-      menus: [...part.querySelectorAll(":popover-open[id]")].filter((menu) => !menu.contains(pressed)).map(({ id }) => id),
+      menus: [...part.querySelectorAll(":popover-open")].map((menu) => menu.id),
       selectedDays,
       focus: held ? [active, twins(active).indexOf(active)] : null,
     });
@@ -34,7 +34,7 @@
   function restore({ open, menus, selectedDays, focus }) {
     open.forEach((id) => document.getElementById(id)?.setAttribute("open", ""));
     menus.forEach((id) => document.querySelector(`#${id}:not(:popover-open)`)
-      ?.showPopover({ source: document.querySelector(`[popovertarget=${id}]`) }));
+      ?.showPopover({ source: document.querySelector(`[popovertarget=${id}]`) })); // it lies beside its button
     selectedDays.forEach(([id, place]) => {
       days(id)[place]?.dispatchEvent(new PointerEvent("pointerover", { bubbles: true }));
     });
@@ -42,7 +42,7 @@
   }
 
   for (const name of ["htmx:beforeSwap", "htmx:oobBeforeSwap", "live:beforeSwap"]) {
-    document.addEventListener(name, ({ detail }) => detail.shouldSwap !== false && keep(detail));
+    document.addEventListener(name, ({ detail }) => detail.shouldSwap !== false && keep(detail.target));
   }
   // One answer may lay several parts; the first event of them must not use up what the next ones need.
   document.addEventListener("htmx:oobAfterSwap", () => kept.forEach(restore));

@@ -32,7 +32,7 @@
     if (!pressed) return;
     event.stopImmediatePropagation();
     const tell = () => document.dispatchEvent(new CustomEvent(event.type, { detail: event.detail }));
-    waiting.push(event.type === "live:news" ? tell : () => setTimeout(tell));
+    waiting.push(() => setTimeout(tell));
   };
   ["live:news", "live:touched"].forEach((name) => document.addEventListener(name, hold, true));
   // What htmx asked for: its own handling of the answer waits as a whole.
