@@ -253,7 +253,7 @@ def test_a_scope_that_is_taken_away_is_missing_in_a_connection_that_is_open(agen
     async def quote_and_make() -> Any:
         async with agent.connect() as client:
             quoted = (await client.call_tool("quote", FILM)).structured_content["quote"]
-            await asyncio.to_thread(ApiKey.objects.update, scopes=["read", "create"])
+            await in_thread(ApiKey.objects.update, scopes=["read", "create"])
             wanted = {"quote_id": quoted["quote_id"], "price": quoted["price"]}
             return (await client.call_tool("make", wanted)).structured_content
 
@@ -283,7 +283,7 @@ def test_a_wait_ends_with_the_right_to_read(
     async def take_away() -> Any:
         waiting = asyncio.create_task(agent.ask("wait", id=made["job"]["job_id"], seconds=50))
         await looked.wait()
-        await asyncio.to_thread(lambda: ApiKey.objects.update(**change))
+        await in_thread(lambda: ApiKey.objects.update(**change))
         return (await waiting).structured_content
 
     assert agent.loop.run(take_away())["error"]["code"] == code
