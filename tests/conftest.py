@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -98,7 +99,9 @@ def check_collected_for_postgres(items: list[pytest.Item]) -> None:
     tests = (item for item in items if item.get_closest_marker("drill") is None)
     paths = {item.path for item in tests if is_for_postgres(item)}
     if missed := sorted(str(path) for path in paths if not may_be_for_postgres(path)):
-        raise pytest.UsageError(f"No word of POSTGRES_WORDS is in {', '.join(missed)}.")
+        problem = f"No word of POSTGRES_WORDS is in {', '.join(missed)}."
+        sys.stderr.write(f"{problem}\n")  # what a process of pytest-xdist raises here is not shown
+        raise pytest.UsageError(problem)
 
 
 def is_for_postgres(item: pytest.Item) -> bool:

@@ -19,6 +19,7 @@ from proxyapi.operations import get_operation
 
 MAX_TEXT_CHARS = 300
 REFUSED = "refused"
+WAITING = ("in_progress", "unknown", "approval_required", "rendering")
 MESSAGES = {
     "quoted": "Nothing is charged yet. To pay, call make with quote_id and price as they are here.",
     "quote_required": "Nothing was charged. Call make with quote_id and price of a quote. Open "

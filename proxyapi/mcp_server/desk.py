@@ -37,7 +37,6 @@ from proxyapi.upstream.reply import Answer
 
 MAKE_S = 45.0  # clients give up after a minute
 MAX_WAIT_S, LOOK_EVERY_S = 50.0, 1.0
-WAITING = ("in_progress", "unknown", "approval_required", "rendering")
 SERVICE_REFUSED = "The service refused it. Nothing was charged."
 NO_PRICE = "Nobody knows the price of this before. Nothing was charged."
 NO_ID = "The service’s answer shows no id of the draft. Nothing was charged. Call quote again."
@@ -198,7 +197,7 @@ class Desk:
             await in_thread(self.check_read)  # a wait may last longer than a right
             answer = await self.read_outcome(found)
             left = end - time.monotonic()
-            if answer["status"] not in WAITING or left <= 0:
+            if answer["status"] not in answers.WAITING or left <= 0:
                 return answer
             if answer["status"] == "in_progress" and isinstance(found, Charge):
                 await self.gateway.endings.wait(found.pk, min(left, LOOK_EVERY_S))

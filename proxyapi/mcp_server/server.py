@@ -22,6 +22,7 @@ from proxyapi.gateway.request_log import build_row
 from proxyapi.mcp_server import PATH, answers
 from proxyapi.mcp_server.desk import Desk
 from proxyapi.mcp_server.orders import MAX_SCENES, SCRIPT_CHARS, read_order, wrong
+from proxyapi.mcp_server.tasks import RequestContext, WaitTasks
 from proxyapi.models import ApiKey
 from proxyapi.refusals import Refusal
 
@@ -125,7 +126,11 @@ Offset = Annotated[int, Field(ge=0, le=1_000_000, description="“more” of the
 
 async def run(ctx: Context[Any, Any], tool: str, work: Work) -> CallToolResult:
     """Answer one call of a tool, and log it."""
-    request: Request = ctx.request_context.request  # type: ignore[assignment]  # HTTP has one
+    return await answer_call(ctx.request_context, tool, work)
+
+
+async def answer_call(ctx: RequestContext, tool: str, work: Work) -> CallToolResult:
+    request: Request = ctx.request  # type: ignore[assignment]  # HTTP has one
     caller: Caller = request.scope[CALLER]
     call = Call(caller.key, caller.client_ip, TURN_S)
     logged = own_answer(200, {})
@@ -197,6 +202,11 @@ async def wait(ctx: Context[Any, Any], id: Id, seconds: WaitSeconds = 45) -> Res
     return await run(ctx, "wait", lambda desk: desk.wait(id, seconds))
 
 
+async def read_outcome(ctx: RequestContext, id: UUID) -> CallToolResult:
+    """What `wait` answers without waiting."""
+    return await answer_call(ctx, "wait", lambda desk: desk.wait(id, 0))
+
+
 async def list_videos(
     ctx: Context[Any, Any],
     search: OfName = "",
@@ -258,6 +268,7 @@ def build_server() -> MCPServer[Any]:
         instructions=INSTRUCTIONS,
         version=TOOLS_VERSION,
         subscriptions=False,
+        extensions=[WaitTasks(read_outcome)],
     )
     for function, title, hints in TOOLS:
         server.add_tool(function, title=title, annotations=hints)

@@ -25,6 +25,7 @@ def test_the_naive_client_is_caught(sandbox: str, capsys: pytest.CaptureFixture[
     assert tuple(twice) == SCENARIOS
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_same_client_at_the_gateway_is_clean(
     sandbox: str, portal: Callable[[], Target]
 ) -> None:

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from django.utils import timezone
 from mcp import Client
+from mcp.client.extension import ClientExtension
 from mcp.client.streamable_http import streamable_http_client
 
 from dashboard.models import Membership
@@ -44,6 +45,7 @@ class Agent:
         self.app, self.loop, self.key, self.value = app, loop, key, value
         self.token = token
         self.mode = "auto"
+        self.extensions: tuple[ClientExtension, ...] = ()
 
     @asynccontextmanager
     async def connect(self, **headers: str) -> AsyncIterator[Client]:
@@ -54,6 +56,7 @@ class Agent:
             Client(
                 streamable_http_client("http://localhost:8000/mcp", http_client=http),
                 mode=self.mode,
+                extensions=self.extensions,
             ) as client,
         ):
             yield client
