@@ -35,6 +35,10 @@ class AgentApprovalQuerySet(models.QuerySet["AgentApproval"]):
         in_force = Q(decision=AgentDecision.APPROVED, expires_at__gt=now)
         return self.filter(Q(decision="") | in_force)
 
+    def waiting(self) -> Self:
+        """Those that wait for a person, of agents that were not ended."""
+        return self.filter(decision="", key__revoked_at=None)
+
     def with_usage(self) -> Self:
         """With the items that were charged or are held, and their credits."""
         held, paid = (Q(items__charge__state__in=of) for of in (HOLDING_STATES, CHARGED_STATES))

@@ -52,6 +52,9 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         begun_before = Q(state=BatchState.PAUSED, rows__state=BatchRowState.BEGUN)
         return self.filter(Q(state=BatchState.RUNNING) | begun_before).distinct()
 
+    def waiting_for_approval(self) -> Self:
+        return self.filter(state=BatchState.DRAFT, approval_requested_at__isnull=False)
+
 
 class Batch(models.Model):
     """A batch. `columns` has a field name for each column of the file, or "" for one that is not

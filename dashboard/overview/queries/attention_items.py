@@ -124,6 +124,27 @@ def approval_request_item(row: AttentionRow, now: datetime) -> AttentionItem:
     )
 
 
+def agent_request_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    items = "one item" if row.item_count == 1 else f"{row.item_count} items"
+    return AttentionItem(
+        state="waiting",
+        title=f"{row.member_name} requests up to {credits(row.amount)} cr",
+        text=f"An agent asks once for {items}, requested {clock(row.since)}.",
+        link_label="View agents",
+        url=reverse("agents"),
+    )
+
+
+def batch_request_item(row: AttentionRow, now: datetime) -> AttentionItem:
+    return AttentionItem(
+        state="waiting",
+        title=f"{member_first_name(row)} asks to start a batch",
+        text=f"{quote_text(row.subject)}, requested {clock(row.since)}.",
+        link_label="Review batch",
+        url=reverse("batch", args=[row.id]),
+    )
+
+
 def revoked_token_item(row: AttentionRow, now: datetime) -> AttentionItem:
     name = member_first_name(row)
     renders = {
@@ -227,6 +248,8 @@ ITEM_BUILDERS: Mapping[str, Callable[[AttentionRow, datetime], AttentionItem]] =
     "orphan": unidentified_resource_item,
     "refund": owed_refund_item,
     "ask": approval_request_item,
+    "agent_ask": agent_request_item,
+    "batch_ask": batch_request_item,
     "token": revoked_token_item,
     "plan": inactive_plan_item,
     "rewrite": ledger_conflict_item,

@@ -32,7 +32,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Cast, Coalesce
 
-from dashboard.models import ApprovalRequest, Team
+from dashboard.models import AgentApproval, ApprovalRequest, Batch, Team
 from dashboard.shared.formatting import join_names
 from dashboard.shared.outside_spend import load_unexpected_days
 from proxyapi.models import (
@@ -53,7 +53,7 @@ UNIDENTIFIED_RESOURCES_MAX_AGE = timedelta(days=30)
 MAX_ATTENTION_ROWS = 200  # rows of the statement; a page shows far fewer
 # The greatest risk first. "problem" and "top_up" come from accounts and have no row here.
 KINDS_BY_RISK = (
-    *("rewrite", "problem", "unknown", "orphan", "refund", "ask"),
+    *("rewrite", "problem", "unknown", "orphan", "refund", "ask", "agent_ask", "batch_ask"),
     *("token", "plan", "left_alone", "top_up", "failed", "outside"),
 )
 # One row per object without a limit; these come last, so that the row limit cuts them first.
@@ -109,6 +109,8 @@ def load_attention_rows(
             "refund_owed_at",
         ),
         attention_approval_requests(team),
+        attention_agent_requests(tenant),
+        attention_batch_requests(team),
         attention_tokens(tenant),
         attention_plans(tenant, now),
         attention_ledger_conflicts(accounts),
@@ -147,6 +149,29 @@ def attention_approval_requests(team: Team) -> AttentionQuerySet:
         what=Coalesce(F("charge__job__title"), Value("")),
         word=F("charge__operation"),
         amount=F("charge__hold"),
+    )
+
+
+def attention_agent_requests(tenant: UUID) -> AttentionQuerySet:
+    """Several items that an agent asks for once."""
+    return select_attention_columns(
+        AgentApproval.objects.waiting().filter(key__tenant=tenant),
+        "agent_ask",
+        since=F("requested_at"),
+        who=F("key__name"),
+        amount=F("credits"),
+        many=F("item_count"),
+    )
+
+
+def attention_batch_requests(team: Team) -> AttentionQuerySet:
+    return select_attention_columns(
+        Batch.objects.waiting_for_approval().filter(team=team),
+        "batch_ask",
+        ref=Cast("pk", CharField()),
+        since=F("approval_requested_at"),
+        who=F("member__name"),
+        what=F("name"),
     )
 
 

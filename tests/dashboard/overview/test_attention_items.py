@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.ledger.queries.filters import parse_ledger_filters
-from dashboard.models import ApprovalRequest
+from dashboard.models import AgentApproval, ApprovalRequest, Batch
 from dashboard.overview.queries import attention_rows
 from dashboard.overview.queries.attention_items import ITEM_BUILDERS, build_attention_list
 from dashboard.overview.queries.attention_rows import load_attention_rows
-from proxyapi.models import Account, LedgerConflict, TokenState
+from proxyapi.gateway.keys import create_key
+from proxyapi.models import Account, KeyScope, LedgerConflict, TokenState
 from proxyapi.models.job import MAX_JOB_CRASHES
 from tests.dashboard.overview.conftest import ago, video
 from tests.factories import AccountFactory, TokenFactory
@@ -31,6 +32,11 @@ def every_concern(account, token, ledger, add_entry, make_charge, luca, northlig
     make_charge(98, luca, refund_owed_at=ago(minutes=6))
     ApprovalRequest.objects.create(
         team=northlight, member=luca.user, charge=make_charge(0, luca, state="draft", hold=106)
+    )
+    agent = create_key(northlight.tenant, luca.user_id, "Claude", [KeyScope.RENDER])
+    AgentApproval.objects.create(key=agent.key, item_count=5, credits=100, hours=24)
+    Batch.objects.create(
+        team=northlight, member=luca.user, name="Tides", approval_requested_at=ago(hours=1)
     )
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.REVOKED)
     TokenFactory.create(account=account, owner=luca.user, state=TokenState.PAUSED)
@@ -57,7 +63,9 @@ def test_every_kind_is_found_in_two_queries(
 ):
     with django_assert_num_queries(2):
         all_of_them = found(northlight, account)
-    kinds = "ask failed left_alone orphan outside plan refund rewrite token unknown"
+    kinds = (
+        "agent_ask ask batch_ask failed left_alone orphan outside plan refund rewrite token unknown"
+    )
     assert sorted(one.kind for one in all_of_them) == kinds.split()
 
 
@@ -71,6 +79,9 @@ def test_they_come_with_what_the_sentences_need(every_concern, northlight, accou
     )
     assert unknown.operation_or_plan == "faceless.render"
     assert by_kind["outside"].amount == 96
+    agent, batch = by_kind["agent_ask"], by_kind["batch_ask"]
+    assert (agent.member_name, agent.item_count, agent.amount) == ("Claude", 5, 100)
+    assert (batch.member_name, batch.subject) == ("Luca Moretti", "Tides")
     assert by_kind["failed"].subject == "The seventh scene"
     assert by_kind["failed"].id
 
