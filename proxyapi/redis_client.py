@@ -7,6 +7,7 @@ and commands wait 5 s, each time.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import lru_cache
 from typing import Any
@@ -79,3 +80,13 @@ def _cached_client(url: str, timeout_s: float) -> redis.Redis:
     return redis.Redis.from_url(
         url, socket_timeout=timeout_s, socket_connect_timeout=timeout_s, **retry
     )
+
+
+def is_cancelled() -> bool:
+    """Whether the current task was cancelled, even if it runs on.
+
+    An error of closing a connection may take the place of a cancellation; redis-py then connects
+    again, and only the count of cancellations tells of it.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

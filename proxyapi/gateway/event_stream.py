@@ -34,11 +34,13 @@ from proxyapi.gateway.keys import digest
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiEvent, ApiEventType, ApiKey, KeyScope
+from proxyapi.redis_client import is_cancelled
 
 log = logging.getLogger(__name__)
 CHECK_INTERVAL_S = 2.0
 HEARTBEAT_INTERVAL_S = 15.0
 REDIS_RETRY_S = 2.0
+LISTEN_S = 1.0  # between two checks whether the listener was cancelled
 EVENTS_AT_ONCE = 200  # of one read
 # What is published with each event of the API.
 WAKING = (EventType.JOB, EventType.CHARGE, EventType.BUDGET, EventType.ALERT)
@@ -201,16 +203,16 @@ class EventStreams:
 
     async def listen(self) -> None:
         """Note what is published; while Redis is away the check finds it."""
-        task = asyncio.current_task()
-        # An error of closing the connection may take the place of a cancellation.
-        while task is None or not task.cancelling():
+        while not is_cancelled():
             with suppress(RedisError, OSError):
                 async with Redis.from_url(settings.REDIS_URL) as redis, redis.pubsub() as pubsub:
                     await pubsub.subscribe(EVENTS_CHANNEL)
-                    async for message in pubsub.listen():
-                        if message["type"] == "message":
+                    while not is_cancelled():
+                        message = await pubsub.get_message(timeout=LISTEN_S)
+                        if message is not None and message["type"] == "message":
                             self.note_change(message["data"])
-            await asyncio.sleep(REDIS_RETRY_S)
+            if not is_cancelled():
+                await asyncio.sleep(REDIS_RETRY_S)
 
     def note_change(self, text: bytes) -> None:
         with suppress(ValueError, TypeError):

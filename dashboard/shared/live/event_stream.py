@@ -41,6 +41,7 @@ from dashboard.shared.live.change_rendering import TooManyChanges, render_tenant
 from dashboard.shared.live.stream_sessions import StreamSession, StreamTicket, expired_sessions
 from proxyapi import ledger, viewers
 from proxyapi.events import EVENTS_CHANNEL, ChangeEvent, EventType
+from proxyapi.redis_client import is_cancelled
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -228,7 +229,7 @@ class LiveHub:
 
     async def _receive(self, pubsub: PubSub) -> None:
         silent = False
-        while True:
+        while not is_cancelled():
             message = await pubsub.get_message(timeout=REDIS_PING_INTERVAL_S)
             if message is None and silent:
                 raise RedisTimeout("it hangs")

@@ -15,6 +15,7 @@ from uuid import uuid4
 import pytest
 from django.db import transaction
 from django.utils import timezone
+from redis.asyncio.client import PubSub
 
 from dashboard.models import Membership
 from proxyapi import redis_client
@@ -291,6 +292,33 @@ def test_without_redis_a_stream_goes_on(script: Script, settings: Any) -> None:
         await client.wait(lambda: client.messages)
 
     assert watch(script, story).types == ["video.completed"]
+
+
+def test_a_listener_ends_although_its_cancellation_is_caught(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As inside redis-py, when closing a connection fails meanwhile."""
+    real, told = PubSub.get_message, list[str]()
+
+    async def catch(pubsub: PubSub, *args: Any, **named: Any) -> Any:
+        told.append("waits")
+        try:
+            return await real(pubsub, *args, **named)
+        except asyncio.CancelledError:
+            told.append("caught")
+            return None
+
+    async def play() -> None:
+        listening = asyncio.create_task(event_stream.EventStreams().listen())
+        while "waits" not in told:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0)
+        listening.cancel()
+        await asyncio.wait_for(listening, 60)
+
+    monkeypatch.setattr(PubSub, "get_message", catch)
+    script.loop.run(play())
+    assert "caught" in told
 
 
 def test_a_published_change_wakes_a_stream_at_once(
