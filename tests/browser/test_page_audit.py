@@ -35,7 +35,7 @@ from tests.dashboard.studio.test_source import images_of_night_trains
 from tests.factories import ChargeFactory, JobFactory, TokenFactory
 
 MAX_PAGE_BYTES = 60_000  # bytes that a page may weigh, with a cold cache and without films
-MAX_EDITOR_BYTES = 62_000  # of a storyboard's editor, whose scenes have their forms
+MAX_EDITOR_BYTES = 62_500  # of a storyboard's editor, whose scenes have their forms
 MAX_PICTURE_BYTES = 30_000  # bytes of its pictures, which come after it
 PICTURES = "/static/stills/"  # drawings of options: they load lazily
 LONG = "Donaudampfschifffahrt" * 9  # a title without a space
