@@ -15,6 +15,7 @@ from django.db import transaction
 
 from dashboard.agents.redirects import check_redirect_uris
 from dashboard.agents.scopes import USUAL_SCOPES, offered_scopes
+from dashboard.api_keys.agent_tokens import delete_tokens
 from dashboard.shared.outgoing_requests import (
     OutgoingRequestFailed,
     is_local_demo_url,
@@ -125,9 +126,9 @@ def check_document(address: str, document: dict[str, Any]) -> None:
 def store_document(address: str, document: dict[str, Any]) -> Client:
     """Keep the document. If it is another one than before, all tokens of the client end, so that
     each member is asked for consent to what it says now."""
-    before = Client.objects.select_for_update().filter(pk=address).first()
+    before = Client.objects.select_for_update(no_key=True).filter(pk=address).first()
     if before is not None and (before.data or {}).get(DOCUMENT) != document:
-        Token.objects.filter(client=before).delete()
+        delete_tokens(Token.objects.filter(client=before))
     client = Client(
         id=address,
         name=document["client_name"].strip()[:100],

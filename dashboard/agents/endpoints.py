@@ -23,7 +23,9 @@ from dashboard.agents.documents import check_document_again
 from dashboard.agents.scopes import offered_scopes
 from dashboard.api_keys.agent_tokens import (
     AGENT_FIELD,
+    NO_AGENT,
     agent_resource,
+    delete_tokens,
     end_tokens,
     find_agent_of,
 )
@@ -113,9 +115,7 @@ def take_code(values: QueryDict) -> ApiKey | None:
     agent_id, client_id = cache.get(key) or ("", "")
     if not agent_id or client_id != values.get("client_id"):
         return None
-    # The second of two at once ends the tokens that the first has written.
-    active = ApiKey.objects.active(timezone.now()).select_for_update(no_key=True)
-    agent = active.filter(pk=agent_id).first()
+    agent = lock_active(agent_id)
     if not cache.add(f"{key}:used", True, timeout=CODE_MEMORY_S):
         if agent is not None:
             end_tokens_of_replay(agent, "code")
@@ -123,16 +123,22 @@ def take_code(values: QueryDict) -> ApiKey | None:
     return agent
 
 
+def lock_active(agent_id: Any) -> ApiKey | None:
+    """The agent, locked: the second of two at once reads, and ends, what the first has written."""
+    active = ApiKey.objects.active(timezone.now()).select_for_update(no_key=True)
+    return active.filter(pk=agent_id).first()
+
+
 def take_refresh_token(values: QueryDict) -> ApiKey | None:
     """The active agent of a refresh token that was not used before."""
     rows = Token.objects.by_value(values.get("refresh_token", ""))
     rows = rows.filter(type=Token.Type.REFRESH_TOKEN, client=values.get("client_id"))
-    list(rows.select_for_update())  # the second of two at once reads below what the first wrote
     token = rows.first()
-    agent = find_agent_of(token) if token else None
-    if token is None or agent is None:
+    if token is None or lock_active((token.data or {}).get(AGENT_FIELD, NO_AGENT)) is None:
         return None
-    if (token.data or {}).get(USED):
+    token = rows.first()  # the one before the lock may have been used meanwhile
+    agent = find_agent_of(token) if token else None
+    if agent is not None and token is not None and (token.data or {}).get(USED):
         end_tokens_of_replay(agent, "refresh token")
         return None
     return agent
@@ -161,8 +167,8 @@ def bind_tokens(agent: ApiKey, response: HttpResponse, used: str) -> None:
 def prune_agent_tokens() -> None:
     """Delete tokens that expired; used refresh tokens are kept for `USED_TOKEN_MEMORY`."""
     now = timezone.now()
-    Token.objects.filter(expires_at__lte=now, type=Token.Type.ACCESS_TOKEN).delete()
-    Token.objects.filter(expires_at__lte=now - USED_TOKEN_MEMORY).delete()
+    delete_tokens(Token.objects.filter(expires_at__lte=now, type=Token.Type.ACCESS_TOKEN))
+    delete_tokens(Token.objects.filter(expires_at__lte=now - USED_TOKEN_MEMORY))
 
 
 class AgentTokenEnds(RevokeView):  # type: ignore[misc]

@@ -8,6 +8,8 @@ from uuid import UUID
 
 from allauth.idp.oidc.models import Token
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi import mcp_server
@@ -54,6 +56,12 @@ def find_connected(agents: Collection[ApiKey]) -> set[UUID]:
 
 def end_tokens(agent: ApiKey) -> int:
     """Delete all tokens of an agent and return how many there were."""
-    tokens = Token.objects.filter(client=agent.client_id, data__agent=str(agent.pk))
-    count, _ = tokens.delete()
-    return int(count)
+    return delete_tokens(Token.objects.filter(client=agent.client_id, data__agent=str(agent.pk)))
+
+
+@transaction.atomic
+def delete_tokens(tokens: QuerySet[Token]) -> int:
+    """Delete them and return how many there were. They are locked in the order of their ids, so
+    that two transactions that delete the same ones never wait for each other."""
+    ids = list(tokens.order_by("pk").select_for_update().values_list("pk", flat=True))
+    return int(Token.objects.filter(pk__in=ids).delete()[0])
