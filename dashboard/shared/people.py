@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from uuid import UUID
 
-from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, When
-from django.db.models.functions import JSONObject
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 
 from dashboard.models import Label, Membership, Team, User
-from dashboard.models.label import JsonList
 from proxyapi.models import Token
 
 
@@ -32,18 +29,10 @@ def load_team_people(team: Team) -> tuple[TeamPerson, ...]:
     return tuple(TeamPerson(pk, name if name.strip() else email) for pk, name, email in rows)
 
 
-def load_people_and_labels(reader: Membership) -> tuple[tuple[TeamPerson, ...], dict[str, str]]:
-    """Return the people as `load_team_people`, and the names of the team's labels by id. One query:
-    the labels are a column of the reader's own row."""
-    names = JsonList(JSONObject(id="id", name="name", key="key"))
-    labels = Label.objects.filter(team=reader.team_id).order_by().values("team")
-    column = When(pk=reader.user_id, then=Subquery(labels.annotate(names=names).values("names")))
-    users = team_users(reader.team).annotate(label_names=Case(column))
-    rows = list(users.values_list("pk", "name", "email", "label_names"))
-    people = (TeamPerson(pk, name if name.strip() else email) for pk, name, email, _ in rows)
-    found: list[dict[str, str]] = next((labels for *_, labels in rows if labels), [])
-    found.sort(key=lambda label: label["key"])
-    return tuple(people), {str(UUID(label["id"])): label["name"] for label in found}
+def load_label_names(team: Team) -> dict[str, str]:
+    """Return the names of the team's labels by id, in their order. One query."""
+    labels = Label.objects.filter(team=team).order_by("key")
+    return {str(pk): name for pk, name in labels.values_list("pk", "name")}
 
 
 def team_users(team: Team) -> QuerySet[User]:

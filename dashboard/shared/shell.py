@@ -11,8 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import SimpleLazyObject
@@ -36,7 +35,6 @@ from dashboard.shared.team_balance import (
     TeamBalance,
     all_team_accounts,
     load_balance_and_counts,
-    running_videos,
 )
 from proxyapi.models import Account, SpendingObstacle, Token
 
@@ -103,8 +101,7 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
     user, tenant = membership.user, membership.team.tenant
     queryset = all_team_accounts(tenant) if rows is None else rows
     accounts = list(queryset.annotate(own=own_bucket_subquery(membership)))
-    teams, unread, running = load_teams_and_counts(membership)
-    team_balance, counts = load_balance_and_counts(tenant, accounts, running)
+    team_balance, counts = load_balance_and_counts(tenant, accounts)
     bucket = next((account.own for account in accounts if account.own), None)
     return AppShell(
         team=membership.team.name,
@@ -127,8 +124,8 @@ def build_app_shell(membership: Membership, rows: QuerySet[Account] | None = Non
         may_operate=role_allows(membership.role, Permission.OPERATE),
         may_manage_security=role_allows(membership.role, Permission.MANAGE_SECURITY),
         is_operator=user.is_superuser,
-        unread=unread,
-        teams=teams,
+        unread=count_unread_alerts(membership),
+        teams=load_team_choices(membership),
         themes=build_theme_choices(user.theme),
         accounts=tuple(accounts),
     )
@@ -152,26 +149,17 @@ def environment_label() -> str:
     return "Reelroom, sandbox" if settings.VIDEO_API_IS_SANDBOX else "Reelroom, live account"
 
 
-def load_teams_and_counts(membership: Membership) -> tuple[tuple[TeamChoice, ...], int, int]:
-    """Return the teams to choose from, the number of this team's unread alerts, and that of its
-    running videos; one query."""
-    videos = running_videos(membership.team.tenant).order_by().values("tenant")
-    memberships = Membership.objects.filter(user_id=membership.user_id).annotate(
-        unread=Coalesce(unread_alerts_subquery(membership), 0),
-        running=Coalesce(Subquery(videos.annotate(n=Count("pk")).values("n")), 0),
-    )
-    rows = list(memberships.values_list("team_id", "team__name", "unread", "running"))
-    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name, *_ in rows)
-    own = (counts for pk, _, *counts in rows if pk == membership.team_id)
-    unread, running = next(own, (0, 0))
-    return teams if len(teams) > 1 else (), unread, running
+def load_team_choices(membership: Membership) -> tuple[TeamChoice, ...]:
+    """Return the teams of the user; none if there is nothing to choose. One query."""
+    rows = Membership.objects.filter(user_id=membership.user_id).values_list("team", "team__name")
+    teams = tuple(TeamChoice(pk, name, pk == membership.team_id) for pk, name in rows)
+    return teams if len(teams) > 1 else ()
 
 
-def unread_alerts_subquery(reader: Membership) -> Subquery:
+def count_unread_alerts(reader: Membership) -> int:
     money = role_allows(reader.role, Permission.MANAGE_MONEY)
     since = reader.alerts_read_at or reader.joined_at
-    events = AlertEvent.objects.visible_to(reader, money=money).filter(happened_at__gt=since)
-    return Subquery(events.order_by().values("team").annotate(n=Count("pk")).values("n"))
+    return AlertEvent.objects.visible_to(reader, money=money).filter(happened_at__gt=since).count()
 
 
 def build_theme_choices(chosen: str) -> tuple[ThemeChoice, ...]:

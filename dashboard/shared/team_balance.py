@@ -94,10 +94,10 @@ class ActivityCounts:
 
 
 def load_balance_and_counts(
-    tenant: Tenant, accounts: Sequence[Account] | None = None, running: int | None = None
+    tenant: Tenant, accounts: Sequence[Account] | None = None
 ) -> tuple[TeamBalance, ActivityCounts]:
-    """`accounts`: the rows of `all_team_accounts`, if they were read; `running`: the number of
-    `running_videos`, if it was read. One query, and one for each that was not.
+    """`accounts`: the rows of `all_team_accounts`, if they were read. Two queries, and one if they
+    were not.
 
     Each page asks this: the open charges, which are few, are added up here, because subqueries in
     one statement take longer to build than to run.
@@ -114,13 +114,14 @@ def load_balance_and_counts(
         # With a side operation the video itself is not unknown.
         is_unknown = state == ChargeState.UNKNOWN and operation not in SIDE_OPERATIONS
         unknown += is_of_video and is_unknown
-    running = running_videos(tenant).count() if running is None else running
-    counts = ActivityCounts(running, unknown, holding)
+    counts = ActivityCounts(running_videos(tenant).count(), unknown, holding)
     return build_team_balance(accounts, quantize_credits(held)), counts
 
 
 def running_videos(tenant: Tenant) -> QuerySet[Job]:
-    return Job.objects.visible().videos().filter(tenant=tenant, state=JobState.RUNNING)
+    # Those without `JobQuerySet.videos`, whose condition is about drafts.
+    jobs = Job.objects.visible().filter(kind__in=VIDEO_KINDS)
+    return jobs.filter(tenant=tenant, state=JobState.RUNNING)
 
 
 def all_team_accounts(tenant: Tenant) -> QuerySet[Account]:

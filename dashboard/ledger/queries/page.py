@@ -22,7 +22,7 @@ from dashboard.shared.account_tabs import account_labels
 from dashboard.shared.feature_labels import feature_label
 from dashboard.shared.filter_chips import build_chips, build_hidden_params
 from dashboard.shared.lists import ListPage
-from dashboard.shared.people import TeamPerson, load_people_and_labels, load_team_people
+from dashboard.shared.people import TeamPerson, load_label_names, load_team_people
 from proxyapi.models import Account, LedgerMirror
 
 MAX_CONTENT_TYPE_OPTIONS = 200  # options of a select
@@ -45,7 +45,7 @@ def load_ledger_page(
         if accounts is None
         else build_ledger_scope(team, filters, accounts)
     )
-    people, labels = load_people_and_labels(reader)
+    people, labels = load_team_people(reader.team), load_label_names(reader.team)
     scope = apply_ledger_search(scope, people)
     totals = load_ledger_totals(scope, () if filters.search else build_spend_split(scope, people))
     entries = build_entries_section(scope, totals)

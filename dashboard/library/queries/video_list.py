@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
@@ -17,13 +17,13 @@ from dashboard.models import Membership
 from dashboard.shared.access import has_permission
 from dashboard.shared.action_buttons import ActionButton
 from dashboard.shared.lists import ListTab, load_list
-from dashboard.shared.people import load_people_and_labels
+from dashboard.shared.people import load_label_names, load_team_people
 from dashboard.shared.roles import Permission
 from dashboard.shared.videos.cards import (
     VideoCard,
     build_video_card,
     build_video_context,
-    with_card_relations,
+    with_shared_relations,
 )
 from dashboard.shared.videos.labels import FACELESS_TYPE_LABELS
 from dashboard.shared.videos.state_tabs import HIDDEN_TAB, annotate_tabs
@@ -38,21 +38,21 @@ CardWithActions = tuple[VideoCard, tuple[ActionButton, ...]]  # the buttons are 
 
 
 def load_library_page(reader: Membership, filters: LibraryFilters) -> dict[str, Any]:
-    """Five queries, for any number of videos."""
+    """Six queries, for any number of videos."""
     tenant_id, may_change = reader.team.tenant_id, has_permission(reader, Permission.RENDER)
     selects_all, filters = filters.select == "all", replace(filters, select=filters.select and "on")
     team_jobs = Job.objects.videos().filter(tenant_id=tenant_id)
     jobs = annotate_tabs(apply_library_filters(team_jobs, filters), tenant_id)
     counts = dict(jobs.order_by().values_list("shelf").annotate(count=Count("pk")))
     total = visible_video_count(counts)
-    people, labels = load_people_and_labels(reader)
+    people, labels = load_team_people(reader.team), load_label_names(reader.team)
     if filters.label:
         labels.setdefault(str(filters.label), "deleted")
     page = load_list(
         filters,
         select_library_jobs(jobs, filters),
         LIBRARY_PAGE_SIZE,
-        load=partial(load_library_jobs, jobs),
+        load=load_library_jobs,
         total=counts.get(filters.state, 0) if filters.state else total,
         label=labels or None,
         member={str(person.id): person.first_name for person in people},
@@ -113,13 +113,14 @@ def select_library_jobs(
     return jobs.order_by("rank", *when)
 
 
-def load_library_jobs(
-    annotated: QuerySet[JobWithTab], page: QuerySet[JobWithTab]
-) -> list[JobWithTab]:
-    """Return the jobs of a page with all that a card reads. All jobs are ordered by ids alone, so
-    the relations are joined to those of the page only."""
-    jobs = with_card_relations(annotated.filter(pk__in=page.values("pk")))
-    return list(jobs.order_by(*page.query.order_by))
+def load_library_jobs(page: QuerySet[JobWithTab]) -> list[JobWithTab]:
+    """Return the jobs of a page with all that a card reads. The page is found first and by itself:
+    its SQL takes long to build, and would be part of that of the relations."""
+    rank_of: dict[UUID, int] = dict(page.values_list("pk", "rank"))
+    jobs = {job.pk: job for job in with_shared_relations(Job.objects.filter(pk__in=rank_of))}
+    for pk, job in jobs.items():
+        job.rank = rank_of[pk]  # type: ignore[attr-defined]
+    return [jobs[pk] for pk in rank_of]  # type: ignore[misc]
 
 
 def build_library_tabs(counts: Mapping[str, int], filters: LibraryFilters) -> list[ListTab]:

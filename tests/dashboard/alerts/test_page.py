@@ -275,7 +275,7 @@ def test_a_tab_takes_few_queries(
         Delivery.objects.create(event=made, channel="webhook", address=hook.host, webhook=hook)
     browser = client_of(thea)
     page(browser, url)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         page(browser, url)
 
 

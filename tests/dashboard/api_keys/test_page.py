@@ -226,7 +226,7 @@ def test_the_page_takes_the_same_queries_for_one_key_and_for_many(
         browser.get("/api-keys/")
 
 
-QUERIES = 16
+QUERIES = 18
 
 
 def test_keys_of_others_are_not_counted(otto: Membership, make_key: MakeKey, spend: Spend) -> None:

@@ -206,7 +206,7 @@ def test_the_page_reads_little(
 ) -> None:
     client = client_of(priya)
     client.get(PAGE)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(13):
         response = client.get(PAGE)
     assert len(response.content) < 60_000
     assert SETTINGS["prompt"] in text_of(response)

@@ -248,5 +248,5 @@ def test_a_team_without_an_account_sees_that_it_has_none(
 def test_the_page_takes_few_queries(
     browser: Client, four_weeks: None, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         browser.get(PAGE, {"n": "3", "each": "96"})

@@ -196,7 +196,7 @@ def test_the_page_is_light_while_a_search_runs(
     make_search(token, "salt lakes", state=ChargeState.SENDING, cost=None, settled_at=None)
     browser = client_of(priya)
     browser.get(URL)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         page = browser.get(URL)
     assert "You can leave this page" in text_of(page) and len(titles(page)) == 25
     assert len(gzip.compress(page.content)) < 20_000

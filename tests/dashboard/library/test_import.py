@@ -154,7 +154,7 @@ def test_the_queries_of_the_library_and_of_its_page(
 ):
     job, browser = make_video_job("completed", origin=origin, draft=None), client_of(priya)
     EntryFactory.create(account=job.account, job=job, confidence="likely")
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(20):
         browser.get("/library/")
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(15):
         browser.get(f"/videos/{job.pk}/")

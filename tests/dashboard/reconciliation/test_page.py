@@ -173,7 +173,7 @@ def test_the_whole_page_takes_twelve_queries_and_three_for_differences_and_outsi
 ):
     browser = client_of(thea)
     browser.get(URL)
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(17):
         browser.get(URL)
 
 

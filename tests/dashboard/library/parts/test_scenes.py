@@ -201,7 +201,7 @@ def test_the_page_is_light_and_takes_few_queries(
     store_parts(job, {"assets": many}, ("assets",))
     client = client_of(priya)
     scenes_page(client, job)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(14):
         page = scenes_page(client, job)
     assert len(page) < 110_000  # 60 kB is meant as sent, compressed
 

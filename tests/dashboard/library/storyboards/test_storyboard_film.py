@@ -182,7 +182,7 @@ def test_its_page_takes_few_queries(
     job, client = make_film(), client_of(priya)
     charge_clips(job, (1, 2, 3, 4), 52)
     client.get("/service/")  # the first request asks the database what it can do
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         assert client.get(f"/videos/{job.pk}/{rest}").status_code == 200
 
 
