@@ -65,11 +65,12 @@ def read_call(request: Request) -> Call:
 def begin_operation(
     request: Request, operation: Operation
 ) -> tuple[Call, GatewayRefusal | Refusal | None]:
-    """As `begin_call`, and why the call may not do this, with which it is answered; both in one
-    thread, since a change of threads takes as long as a query."""
+    """As `begin_call`, and why the call may not do this, with which it is answered; the request is
+    counted under its key. All in one thread, since a change of threads takes as long as a query."""
     call = read_call(request)
     try:
         check_call(call, operation)
+        call.limit_wait_s = count_request(call)
     except (GatewayRefusal, Refusal) as refusal:
         return call, refusal
     return call, None
@@ -108,16 +109,24 @@ def check_key(key: ApiKey, scope: KeyScope, *, changes: bool) -> None:
 
 
 async def wait_for_key_limit(call: Call) -> None:
-    """Count the request, and wait while the key has used up its requests of a minute. Raises
-    `TooManyAttempts` if the time is too short."""
+    """Count the request, unless it was, and wait while the key has used up its requests of a
+    minute. Raises `TooManyAttempts` if the time is too short."""
+    while call.limit_wait_s is None or call.limit_wait_s > 0:
+        if call.limit_wait_s:
+            await asyncio.sleep(min(call.limit_wait_s, MAX_SLEEP_S))
+        call.limit_wait_s = await in_thread(count_request, call)
+
+
+def count_request(call: Call) -> float:
+    """Count the request under its key and return 0; or the seconds until the key may send another
+    one. Raises `TooManyAttempts` if the call does not wait so long."""
     limit = call.key.requests_per_minute
-    while limit is not None:
-        try:
-            await in_thread(
-                throttle.count_attempt, {f"api-key:{call.key.pk}": limit}, TOO_MANY_REQUESTS
-            )
-            return
-        except TooManyAttempts as error:
-            if time.monotonic() + error.wait_s > call.until:
-                raise
-            await asyncio.sleep(min(error.wait_s, MAX_SLEEP_S))
+    if limit is None:
+        return 0
+    try:
+        throttle.count_attempt({f"api-key:{call.key.pk}": limit}, TOO_MANY_REQUESTS)
+    except TooManyAttempts as error:
+        if time.monotonic() + error.wait_s > call.until:
+            raise
+        return error.wait_s or MAX_SLEEP_S
+    return 0

@@ -25,6 +25,7 @@ class Call:
     token: Token = field(init=False)  # set where its rights are checked
     id: UUID = field(default_factory=uuid4)
     started: float = field(default_factory=time.monotonic)
+    limit_wait_s: float | None = None  # until its key may send; None: not counted yet
     waited_s: float = 0.0
     service_s: float = 0.0
     service_requests: int = 0

@@ -91,6 +91,10 @@ class Turns:
         self.queues: dict[str, TokenQueue] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
+    def is_awaited(self, token: Token) -> bool:
+        """Whether requests wait for the token, behind whom a new one has to wait."""
+        return token.bucket in self.queues
+
     async def wait(self, key_id: UUID, token: Token, operation: str, until: float) -> Permit:
         """Wait for a permit. Raises `RateLimitExhausted` as soon as it is certain that the time is
         too short, else what `calls.acquire_permit` raises."""
