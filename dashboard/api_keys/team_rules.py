@@ -187,8 +187,8 @@ def load_active_owner(key: ApiKey) -> Membership:
 
 def load_owner(key: ApiKey) -> Membership:
     """The active membership of the key's owner. Raises `Refusal` without one."""
-    members = Membership.objects.select_related("team")
-    member = members.filter(team__tenant=key.tenant_id, user=key.owner_id).first()
+    members = Membership.objects.select_related("team").order_by()
+    member = next(iter(members.filter(team__tenant=key.tenant_id, user=key.owner_id)), None)
     if member is None or not key.owner.is_active:
         raise Refusal(OWNER_GONE)
     member.user, member.team.tenant = key.owner, key.tenant  # of the same query as the key

@@ -33,11 +33,6 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
             Q(expires_at__isnull=True) | Q(expires_at__gt=now), revoked_at__isnull=True
         )
 
-    def with_digest(self, digest: str, now: datetime) -> Self:
-        """The key with this hash, or the one whose value before its rotation had it."""
-        previous = Q(previous_digest=digest, previous_until__gt=now)
-        return self.filter(Q(digest=digest) | previous)
-
 
 class ApiKey(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -123,6 +118,10 @@ class ApiKey(models.Model):
     def noun(self) -> str:
         """What people call it."""
         return "agent" if self.client_id else "API key"
+
+    def is_active(self, now: datetime) -> bool:
+        """As `ApiKeyQuerySet.active`."""
+        return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
     def has_scope(self, scope: KeyScope) -> bool:
         return scope in self.scopes
