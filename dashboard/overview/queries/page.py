@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
-from dashboard.overview.queries.attention_items import AttentionList, build_attention_list
-from dashboard.overview.queries.attention_rows import load_attention_rows
+from dashboard.overview.queries.attention import load_attention_list
 from dashboard.overview.queries.credits import CreditsOverview, build_credits_overview
 from dashboard.overview.queries.getting_started import GettingStarted, load_getting_started
 from dashboard.overview.queries.spend import SpendOverview, build_spend_overview
@@ -23,9 +21,7 @@ from dashboard.overview.queries.sums import (
     load_overview_sums,
     window_for_span,
 )
-from dashboard.shared.access import has_permission
 from dashboard.shared.ledger_agreement import accounts_with_ledger
-from dashboard.shared.roles import Permission
 from dashboard.shared.shell import AppShell
 from dashboard.shared.team_balance import load_balance_and_counts, running_videos
 from dashboard.shared.videos.cards import (
@@ -51,7 +47,7 @@ class Overview:
 
     window: ReportWindow
     credits: CreditsOverview | None = None
-    attention: AttentionList | None = None
+    attention: dict[str, Any] | None = None
     spend: SpendOverview | None = None
     running: RunningRenders | None = None
     getting_started: GettingStarted | None = None
@@ -127,16 +123,6 @@ def load_reader_sums(
     reader: Membership, accounts: Sequence[Account], window: ReportWindow
 ) -> OverviewSums:
     return load_overview_sums(reader.team, [account.pk for account in accounts], window)
-
-
-def load_attention_list(reader: Membership, accounts: Sequence[Account]) -> AttentionList:
-    now, zone = timezone.now(), reader.team.tenant.zone
-    first = now.astimezone(zone).date().replace(day=1)
-    month = datetime.combine(first, time.min, zone)
-    concerns = load_attention_rows(reader.team, [account.pk for account in accounts], month, now)
-    return build_attention_list(
-        accounts, concerns, now, top_up=has_permission(reader, Permission.MANAGE_MONEY)
-    )
 
 
 class LatestVideo(NamedTuple):

@@ -59,7 +59,7 @@ def test_the_whole_page_takes_few_queries(
         make_charge(42, state="unknown")
     browser = client_of(vera)
     browser.get("/")
-    with django_assert_max_num_queries(15):
+    with django_assert_max_num_queries(25):
         browser.get("/")
 
 
@@ -69,7 +69,7 @@ def test_each_part_comes_alone_without_the_shell(
 ):
     add_entry(-96, charge=make_charge(96, quote=Decimal(96)))
     browser = client_of(vera)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(16):
         shown = browser.get(PART_URLS[part]).content.decode()
     assert f'id="overview-{part}"' in shown
     assert "<html" not in shown

@@ -17,7 +17,7 @@ from dashboard.models import (
     annotate_outside_source,
 )
 from dashboard.operations.queries.unsettled_credits import load_unsettled_credits
-from dashboard.overview.queries.attention_rows import load_attention_rows
+from dashboard.overview.queries.attention import find_attention_items
 from dashboard.reconciliation import outside_sources
 from proxyapi.models import LedgerEntry
 
@@ -77,8 +77,16 @@ def test_the_first_of_two_sources_has_the_debit(account, thea, add_entry):
 
 def found(account):
     now = timezone.now()
-    rows = load_attention_rows(account.tenant.team, [account.pk], now - timedelta(days=20), now)
-    return [row for row in rows if row.kind == "outside"]
+    items = find_attention_items(account.tenant.team, [account.pk], now - timedelta(days=20), now)
+    outside = [item for item in items if item.kind == "outside"]
+    return [
+        f"{item.title}: {' '.join(item.text.split()[:2])}{named(item.text)}" for item in outside
+    ]
+
+
+def named(text):
+    _, above, source = text.partition(" Above the daily limit: ")
+    return f", {source}" if above else ""
 
 
 def test_a_named_source_needs_attention_above_its_daily_limit_alone(account, thea, add_entry):
@@ -87,16 +95,16 @@ def test_a_named_source_needs_attention_above_its_daily_limit_alone(account, the
     add_entry(-20, noon + timedelta(minutes=5), label="Short 2")
     add_entry(-51, noon - timedelta(days=1), label="Short 3")
     add_entry(-7, noon, label="Somebody")
-    assert [(row.amount, row.item_count, row.subject) for row in found(account)] == [(108, 4, "")]
+    assert found(account) == ["108 cr spent outside the portal: 4 entries"]
 
     source = name_source(account, thea)
-    expected = [(58, 2, "Nightly script")]
-    assert [(row.amount, row.item_count, row.subject) for row in found(account)] == expected
+    above = ", “Nightly script”."
+    assert found(account) == [f"58 cr spent outside the portal: 2 entries{above}"]
     money = load_unsettled_credits(account.tenant.team, timezone.now())
     assert (money.outside, money.outside_count) == (58, 2)
 
     OutsideSource.objects.filter(pk=source.pk).update(daily_limit=51)
-    assert [(row.amount, row.item_count, row.subject) for row in found(account)] == [(7, 1, "")]
+    assert found(account) == ["7 cr spent outside the portal: One entry"]
     name_source(account, thea, name="Colleague", text="somebody", daily_limit=7)
     assert found(account) == []
     money = load_unsettled_credits(account.tenant.team, timezone.now())
@@ -152,7 +160,7 @@ def test_a_name_is_changed_and_removed(client_of, thea, account, add_entry, set_
     browser.post(f"{url}removals/")
     assert not OutsideSource.objects.exists()
     assert AuditEvent.objects.get(action="outside_source.remove").before["name"] == "Nightly script"
-    assert [row.amount for row in found(account)] == [12]
+    assert found(account) == ["12 cr spent outside the portal: One entry"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from dashboard.alerts.evaluate import evaluate_team
 from dashboard.models import AlertEvent, AlertKind, AlertRule
-from dashboard.overview.queries.attention_rows import load_attention_rows
+from dashboard.overview.queries.attention import find_attention_items
 from dashboard.shared.team_balance import load_balance_and_counts
 from proxyapi.models import Charge, ChargeState, LedgerEntry
 from tests.dashboard.overview.conftest import account, add_entry, ago, ledger, make_charge, token
@@ -87,11 +87,10 @@ def test_a_debit_of_another_team_is_no_spend_outside_the_portal_that_waits_for_a
     their_debit, add_entry, northlight, account
 ):
     now = timezone.now()
-    assert load_attention_rows(northlight, [account.pk], ago(days=20), now) == []
+    assert find_attention_items(northlight, [account.pk], ago(days=20), now) == []
     add_entry(-5)
-    assert [
-        one.amount for one in load_attention_rows(northlight, [account.pk], ago(days=20), now)
-    ] == [5]
+    (item,) = find_attention_items(northlight, [account.pk], ago(days=20), now)
+    assert item.title == "5 cr spent outside the portal"
 
 
 def test_a_debit_of_another_team_is_not_offered_for_a_lost_charge(

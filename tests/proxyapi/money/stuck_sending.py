@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from dashboard.models import Team
-from dashboard.overview.queries.attention_rows import load_attention_rows
+from dashboard.overview.queries.attention import find_attention_items
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState
 from proxyapi.operations import get_operation as row_of
@@ -173,5 +173,5 @@ def is_shown(stage: SandboxAccount, sandbox: InProcessSandbox, charge: Charge) -
     """Whether the overview lists it among what needs attention."""
     team, now = TeamFactory(tenant=stage.token.tenant), sandbox.now()
     month = now - timedelta(days=30)
-    found = load_attention_rows(team, [charge.account_id], month, now)
-    return any(one.kind == "unknown" and one.id == charge.pk for one in found)
+    found = find_attention_items(team, [charge.account_id], month, now)
+    return any(one.kind == "unknown" and str(charge.pk) in one.url for one in found)
