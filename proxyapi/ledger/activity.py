@@ -11,9 +11,7 @@ within `MAX_IDLE_AGE`, and from then on each minute.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from proxyapi import viewers
 from proxyapi.ledger import api_view_sync
@@ -44,11 +42,3 @@ def is_idle(ledger: LedgerMirror, now: datetime) -> bool:
 
 def draw_idle_delay() -> timedelta:
     return MIN_IDLE_AGE + (MAX_IDLE_AGE - MIN_IDLE_AGE) * random.random()  # noqa: S311 - no secret
-
-
-def read_ledgers_soon(tenants: Collection[UUID], read_before: datetime, now: datetime) -> None:
-    """Somebody came to these teams: their accounts are idle no more, and their ledgers are due
-    unless they were read lately or cannot be."""
-    ledgers = LedgerMirror.objects.filter(account__tenant__in=tenants, is_idle=True)
-    ledgers.filter(read_at__lt=read_before, due_at__gt=now, troubles=0).update(due_at=now)
-    ledgers.update(is_idle=False)

@@ -116,9 +116,13 @@ def next_sync_delay(ledger: LedgerMirror, now: datetime) -> timedelta:
 
 
 def read_ledgers_of_viewed_teams(tenants: Collection[UUID]) -> None:
-    """Somebody came to these teams: what was read longer ago than an active account's is due."""
+    """Somebody came to these teams: their accounts are idle no more, and their ledgers are due
+    unless they cannot be read or were, less long ago than those of active accounts are."""
     now = timezone.now()
-    activity.read_ledgers_soon(tenants, read_before=now - SYNC_INTERVAL, now=now)
+    ledgers = LedgerMirror.objects.filter(account__tenant__in=tenants, is_idle=True)
+    unread = ledgers.filter(read_at__lt=now - SYNC_INTERVAL, due_at__gt=now, troubles=0)
+    unread.update(due_at=now)
+    ledgers.update(is_idle=False)
 
 
 def acquire_lease(account: Account) -> datetime | None:
