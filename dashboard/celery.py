@@ -14,10 +14,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, heartbeat_sent, worker_init
+from celery.signals import beat_init, before_task_publish, heartbeat_sent, worker_init
 from django.conf import settings
 
 from dashboard.monitoring.heartbeat_file import touch_health_file
+from dashboard.monitoring.queues import stamp_message
 from dashboard.startup_checks import run_startup_checks
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever was not enqueued.
@@ -139,3 +140,4 @@ app.autodiscover_tasks(["proxyapi", "dashboard"])
 worker_init.connect(run_startup_checks)
 beat_init.connect(run_startup_checks)
 heartbeat_sent.connect(touch_health_file)
+before_task_publish.connect(stamp_message)

@@ -289,7 +289,9 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "dashboard.shared.error_views.csrf_failure"
 if BEHIND_TLS:
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz)$"]  # requested on the local network without TLS
+    SECURE_REDIRECT_EXEMPT = [
+        r"^(healthz|readyz|metrics)$"
+    ]  # requested on the local network without TLS
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_HSTS_SECONDS = 31_536_000
     SECURE_HSTS_INCLUDE_SUBDOMAINS = True
@@ -353,6 +355,10 @@ CELERY_BROKER_URL = (
 )
 # Workers and beats touch this file while they run, for the health check of a container.
 HEALTH_FILE = env.text_or_default("HEALTH_FILE", "")
+# With it Prometheus reads /metrics; without it there is no such page.
+METRICS_TOKEN = env.text_or_default("METRICS_TOKEN", "")
+if METRICS_TOKEN:
+    METRICS_TOKEN = env.secret("METRICS_TOKEN", "docs/operations/README.md says how it is used.")
 
 # Logs --------------------------------------------------------------------------------------------
 DEFAULT_EXCEPTION_REPORTER_FILTER = "dashboard.monitoring.error_reports.AlwaysRedactingFilter"

@@ -43,6 +43,7 @@ AREAS = (
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", monitoring_views.healthz, name="healthz"),
     path("readyz", monitoring_views.readyz, name="readyz"),
+    path("metrics", monitoring_views.metrics, name="metrics"),
     path("live/", live_views.open_event_stream, name="live"),
     *(path("", include(f"dashboard.{area}.urls")) for area in AREAS),
 ]

@@ -1,12 +1,16 @@
-"""Which teams and videos are viewed now: open pages mark them for `VIEWER_TTL_S` seconds.
+"""Which teams and videos are viewed now: open pages mark them for `VIEWER_TTL_S` seconds. How many
+event streams each process has open is kept as long.
 
 After a Redis flush the marks are missing until the pages set them again.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
-from uuid import UUID
+from contextlib import suppress
+from typing import cast
+from uuid import UUID, uuid4
 
 import redis
 
@@ -19,6 +23,8 @@ UNWATCHED_WEIGHT, TEAM_WATCHED_WEIGHT, VIDEO_WATCHED_WEIGHT = (
     1.5,
     4.0,
 )
+STREAMS_KEY = "polling:streams"
+_PROCESS_ID = str(uuid4())
 
 
 def record_viewers(
@@ -62,6 +68,29 @@ def viewer_weights(jobs: Sequence[tuple[UUID, UUID]]) -> list[float]:
         VIDEO_WATCHED_WEIGHT if video else TEAM_WATCHED_WEIGHT if team else UNWATCHED_WEIGHT
         for team, video in pairs
     ]
+
+
+def record_streams(count: int) -> None:
+    """Store how many streams this process has open. A process without one says nothing."""
+    with suppress(redis.RedisError), connect_redis().pipeline(transaction=False) as pipeline:
+        pipeline.hset(STREAMS_KEY, _PROCESS_ID, f"{time.time()} {count}")
+        pipeline.expire(STREAMS_KEY, VIEWER_TTL_S)
+        pipeline.execute()
+
+
+def count_streams() -> int:
+    """The open streams of all processes, seconds ago. Raises `redis.RedisError`."""
+    total, old = 0, []
+    counts = cast(dict[bytes, bytes], connect_redis().hgetall(STREAMS_KEY))
+    for process, value in counts.items():
+        at, count = value.split()
+        if time.time() - float(at) > VIEWER_TTL_S:
+            old.append(process)
+        else:
+            total += int(count)
+    if old:
+        connect_redis().hdel(STREAMS_KEY, *old)
+    return total
 
 
 def _team_key(tenant: UUID) -> str:

@@ -24,7 +24,7 @@ SECRET_SHAPES = re.compile(
     r"|\b(sbx|rr|whsec)_[A-Za-z0-9_\-+/=]{8,}"
 )
 # Dropped below DEBUG: the start event of every request, and health checks.
-PROBE_PATHS = ("/healthz", "/readyz")
+PROBE_PATHS = ("/healthz", "/readyz", "/metrics")
 CLIENT_ERRORS = (BadRequest, MultiPartParserError, SuspiciousOperation)
 NOISY_EVENTS = {"request_started", "streaming_started", "streaming_finished", "streaming_cancelled"}
 

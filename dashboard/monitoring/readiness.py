@@ -26,18 +26,7 @@ _migrated = False
 
 def find_missing_requirements() -> dict[str, str]:
     """The failed checks by name, as sentences for the operator; empty when ready."""
-    checks: dict[str, Callable[[], str]] = {
-        "database": check_database,
-        "disk": check_disk_space,
-        "migrations": check_migrations,
-        "redis": check_redis,
-        "keys": check_token_encryption,
-        "worker": check_worker,
-        "slow worker": check_slow_worker,
-        "charges": check_charges,
-        "charge log": check_charge_log,
-    }
-    results = {name: check() for name, check in checks.items()}
+    results = {name: check() for name, check in CHECKS.items()}
     return {name: sentence for name, sentence in results.items() if sentence}
 
 
@@ -140,3 +129,16 @@ def check_charge_log() -> str:
     if not is_unwritable:
         return ""
     return "The charge log cannot be written to its disk. No charge is sent until it can."
+
+
+CHECKS: dict[str, Callable[[], str]] = {
+    "database": check_database,
+    "disk": check_disk_space,
+    "migrations": check_migrations,
+    "redis": check_redis,
+    "keys": check_token_encryption,
+    "worker": check_worker,
+    "slow worker": check_slow_worker,
+    "charges": check_charges,
+    "charge log": check_charge_log,
+}

@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard.models import User
 
 # For whoever watches over the process; static files are answered before.
-HEALTH_PATHS = frozenset({"/healthz", "/readyz"})
+HEALTH_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
 class SetupRequiredMiddleware:

@@ -50,6 +50,7 @@ _CODES_BY_STATUS: Mapping[int, frozenset[str]] = {
         }
     ),
 }
+DOCUMENTED_CODES = frozenset[str]().union(*_CODES_BY_STATUS.values(), _CLASS_BY_CODE)
 
 # The spec gives the meaning of these messages, not their wording; the first match counts.
 _CLASS_BY_MESSAGE: tuple[tuple[int, str, type[UpstreamError]], ...] = (

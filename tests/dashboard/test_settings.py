@@ -223,7 +223,7 @@ def test_behind_tls_cookies_and_pages_are_for_https_alone() -> None:
     assert values["SESSION_COOKIE_NAME"] == "__Host-session"
     assert values["CSRF_COOKIE_NAME"] == "__Host-csrf"
     assert values["SECURE_HSTS_SECONDS"] == 31536000
-    assert values["SECURE_REDIRECT_EXEMPT"] == ["^(healthz|readyz)$"]
+    assert values["SECURE_REDIRECT_EXEMPT"] == ["^(healthz|readyz|metrics)$"]
     for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT"):
         assert values[name] is True
     assert values["SECURE_HSTS_INCLUDE_SUBDOMAINS"] is True

@@ -16,18 +16,12 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.monitoring import readiness
+from dashboard.monitoring.queues import QUEUES, read_queues
 from dashboard.shared.clock_differences import read_clock_differences
 from dashboard.shared.formatting import duration
 from proxyapi import redis_client
 from proxyapi.tasks import CHARGES_PING_KEY, SLOW_PING_KEY, TICK_HEARTBEAT_KEY
 
-QUEUES = {
-    "work": "queue",
-    "charges": "queue of charges",
-    "slow": "slow queue",
-    "post": "queue of deliveries",
-}
-QUEUE_PREFIX = "reelroom:"
 BYTES_PER_GB = 1024**3
 LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the pings each 2 s
 # Name, text, key of the ping, and the silence after which it counts as failed.
@@ -67,7 +61,7 @@ class RedisReading:
 
 
 def load_processes() -> tuple[ProcessState, ...]:
-    """One query and two round trips to Redis."""
+    """One query and three round trips to Redis."""
     return tuple(iter_process_states())
 
 
@@ -133,15 +127,14 @@ def read_redis() -> RedisReading | None:
         with store.pipeline(transaction=False) as pipeline:
             pipeline.get(TICK_HEARTBEAT_KEY)
             pipeline.info("memory")
-            for name in QUEUES:
-                pipeline.llen(f"{QUEUE_PREFIX}{name}")
-            ticked, memory, *lengths = pipeline.execute()
+            ticked, memory = pipeline.execute()
+        lengths = {name: queue.messages for name, queue in read_queues(store).items()}
     except redis.RedisError:
         return None
     return RedisReading(
         ping_ms=ping_ms,
         ticked_at=parse_tick(cast(bytes | None, ticked)),
-        queues=dict(zip(QUEUES, (int(length) for length in lengths), strict=True)),
+        queues=lengths,
         used_memory=f"{memory.get('used_memory_human', '?')}B used",
     )
 

@@ -309,7 +309,8 @@ class LiveHub:
                 continue
             idle_since = time.monotonic()
             try:
-                await run_in_thread(record_open_pages, *self._open_pages())
+                count = len(self.listeners)
+                await run_in_thread(record_open_pages, *self._open_pages(), streams=count)
                 sessions = {page.session for page in self.listeners}
                 expired = await run_in_thread(expired_sessions, sessions, end_suspended=True)
             except Exception:
@@ -326,8 +327,11 @@ class LiveHub:
         return {tenant for tenant, _ in pages}, videos
 
 
-def record_open_pages(tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]]) -> None:
+def record_open_pages(
+    tenants: Collection[UUID], videos: Collection[tuple[UUID, UUID]], *, streams: int = 0
+) -> None:
     """Mark what is viewed; of teams to which somebody came, idle ledgers are read at once."""
+    viewers.record_streams(streams)
     if came := viewers.record_viewers(tenants, videos):
         ledger.read_ledgers_of_viewed_teams(came)
 

@@ -313,7 +313,7 @@ OPERATORS |= {"team-suspensions", "team-restorations", "team-invitations"}
 # For whoever watches over the process, for who was invited (tests/dashboard/members), and for who
 # has not signed in yet (tests/dashboard/account).
 OPEN = {
-    *("healthz", "readyz", "join", "join-acceptances", "invitation"),
+    *("healthz", "readyz", "metrics", "join", "join-acceptances", "invitation"),
     *("email-confirmation", "sign-in-cancellations"),
     *("single-sign-on", "team-single-sign-on", "single-sign-on-callback"),
 }
