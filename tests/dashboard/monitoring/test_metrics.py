@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from decimal import Decimal
 
@@ -177,8 +178,8 @@ def test_requests_left_of_the_busy_tokens() -> None:
 
 def test_the_age_of_each_queue_is_that_of_its_oldest_message(monkeypatch) -> None:
     app.send_task("proxyapi.tasks.sync_ledger_task", ("1",))
-    later = queues.time.time() + 50
-    monkeypatch.setattr(queues.time, "time", lambda: later)
+    later = time.time() + 50
+    monkeypatch.setattr(time, "time", lambda: later)
     app.send_task("proxyapi.tasks.sync_ledger_task", ("2",))
 
     states = queues.read_queues(connect_redis())
@@ -196,8 +197,8 @@ def test_streams_of_all_processes_are_added_up(monkeypatch) -> None:
     monkeypatch.setattr(viewers, "_PROCESS_ID", "another")
     viewers.record_streams(4)
     assert viewers.count_streams() == 7
-    later = viewers.time.time() + viewers.VIEWER_TTL_S + 1
-    monkeypatch.setattr(viewers.time, "time", lambda: later)
+    later = time.time() + viewers.VIEWER_TTL_S + 1
+    monkeypatch.setattr(time, "time", lambda: later)
     viewers.record_streams(2)
     assert viewers.count_streams() == 2
     assert connect_redis().hlen(viewers.STREAMS_KEY) == 1
