@@ -1,9 +1,10 @@
 """The Celery app: a message only says that a row is due; the database row is the job (rule 7).
 
-Four queues, three workers (docs/decisions/0013-slow-work-has-its-own-queue.md). `work` is the
-default and holds short tasks and tasks that a person waits for. `charges` sends what charges;
-`slow` holds other tasks that wait long for the service or for a rate limit, `post` those that call
-third-party servers. Processes with many threads serve these, because such tasks mostly wait.
+Six queues by what may wait (docs/decisions/0013-slow-work-has-its-own-queue.md): `charges` sends
+what charges, and waits for nothing; `work`, the default, decides and sweeps and calls nobody;
+`settlement` has what a charge or a person waits for, prices and lost answers; `polls` brings pages
+up to date; `slow` mirrors, refreshes and computes; `post` calls mail servers and webhooks. All but
+`work` are served by processes with many threads, because such tasks mostly wait.
 """
 
 from __future__ import annotations
@@ -18,13 +19,52 @@ from celery.signals import beat_init, before_task_publish, heartbeat_sent, worke
 from django.conf import settings
 
 from dashboard.monitoring.heartbeat_file import touch_health_file
-from dashboard.monitoring.queues import stamp_message
+from dashboard.monitoring.queues import QUEUES, stamp_message
 from dashboard.startup_checks import run_startup_checks
 
 # Tasks may run twice or be lost: they take ids, and a tick finds whatever was not enqueued.
 VISIBILITY_TIMEOUT_S = 600
 TLS_OPTIONS = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
-CHARGES_QUEUE, SLOW_QUEUE, POST_QUEUE = {"queue": "charges"}, {"queue": "slow"}, {"queue": "post"}
+TASKS_OF_QUEUES = {
+    "charges": ("proxyapi.tasks.dispatch_charge_task", "proxyapi.tasks.save_top_up_task"),
+    "settlement": ("proxyapi.tasks.reconcile_charge_task", "proxyapi.tasks.quote_draft_task"),
+    "polls": (
+        "proxyapi.tasks.poll_job_task",
+        "proxyapi.tasks.read_job_parts_task",
+        "proxyapi.tasks.read_genres_task",
+        "proxyapi.tasks.read_voice_slots_task",
+        "dashboard.tasks.evaluate_alerts",
+        "dashboard.tasks.send_events",
+    ),
+    "slow": (
+        "proxyapi.tasks.read_page_task",
+        "proxyapi.tasks.refresh_account_task",
+        "proxyapi.tasks.refresh_ideas_task",
+        "proxyapi.tasks.refresh_top_up_task",
+        "proxyapi.tasks.sync_ledger_task",
+        "proxyapi.tasks.recount_days_task",
+        "proxyapi.tasks.count_service_quarters",
+        "proxyapi.tasks.prune_calls",
+        "proxyapi.tasks.prune_charge_log",
+        "proxyapi.tasks.prune_stored_files_task",
+        "dashboard.tasks.evaluate_forecast_alerts",
+        "dashboard.tasks.compare_presets_of_team",
+        "dashboard.tasks.send_monthly_reports_of_team",
+        "dashboard.tasks.verify_audit_chain",
+        "dashboard.tasks.prune_alerts",
+        "dashboard.tasks.rotate_keys",
+        "dashboard.tasks.prune_gateway_requests",
+        "dashboard.tasks.prune_sign_ins",
+    ),
+    "post": (
+        "dashboard.tasks.deliver_alert",
+        "dashboard.tasks.send_invitation",
+        "dashboard.tasks.send_account_change",
+        "dashboard.tasks.send_email_confirmation",
+        "dashboard.tasks.send_password_changed",
+        "dashboard.tasks.send_password_reset",
+    ),
+}
 # Of an entry that runs as soon as beat starts, not an interval later. Readiness waits for the tick.
 DUE_AT_ONCE = {"last_run_at": datetime(2026, 1, 1, tzinfo=UTC)}
 
@@ -36,6 +76,12 @@ def beat_entry(seconds: float, task: str, expires: float | None = None) -> dict[
     """A row of beat's schedule; `seconds` is the interval. A message expires before the next one is
     sent, so that a day without workers does not leave a day of messages."""
     return {"task": task, "schedule": seconds, "options": {"expires": expires or seconds}}
+
+
+def ping_entry(queue: str) -> dict[str, Any]:
+    """A message each 5 s, so that a queue without a worker shows by the age of its oldest one."""
+    entry = beat_entry(5.0, "proxyapi.tasks.answer_ping")
+    return entry | {"options": entry["options"] | {"queue": queue}}
 
 
 app = Celery("reelroom")
@@ -50,33 +96,7 @@ app.conf.update(
     accept_content=["json"],
     task_default_queue="work",
     task_routes={
-        "proxyapi.tasks.answer_charges_ping": CHARGES_QUEUE,
-        "proxyapi.tasks.dispatch_charge_task": CHARGES_QUEUE,
-        "proxyapi.tasks.read_page_task": SLOW_QUEUE,
-        "proxyapi.tasks.refresh_account_task": SLOW_QUEUE,
-        "proxyapi.tasks.refresh_ideas_task": SLOW_QUEUE,
-        "proxyapi.tasks.refresh_top_up_task": SLOW_QUEUE,
-        "proxyapi.tasks.sync_ledger_task": SLOW_QUEUE,
-        "proxyapi.tasks.recount_days_task": SLOW_QUEUE,
-        "proxyapi.tasks.count_service_quarters": SLOW_QUEUE,
-        "proxyapi.tasks.prune_calls": SLOW_QUEUE,
-        "proxyapi.tasks.prune_charge_log": SLOW_QUEUE,
-        "proxyapi.tasks.prune_stored_files_task": SLOW_QUEUE,
-        "proxyapi.tasks.answer_slow_ping": SLOW_QUEUE,
-        "dashboard.tasks.evaluate_forecast_alerts": SLOW_QUEUE,
-        "dashboard.tasks.compare_presets_of_team": SLOW_QUEUE,
-        "dashboard.tasks.send_monthly_reports_of_team": SLOW_QUEUE,
-        "dashboard.tasks.verify_audit_chain": SLOW_QUEUE,
-        "dashboard.tasks.prune_alerts": SLOW_QUEUE,
-        "dashboard.tasks.rotate_keys": SLOW_QUEUE,
-        "dashboard.tasks.prune_gateway_requests": SLOW_QUEUE,
-        "dashboard.tasks.prune_sign_ins": SLOW_QUEUE,
-        "dashboard.tasks.deliver_alert": POST_QUEUE,
-        "dashboard.tasks.send_invitation": POST_QUEUE,
-        "dashboard.tasks.send_account_change": POST_QUEUE,
-        "dashboard.tasks.send_email_confirmation": POST_QUEUE,
-        "dashboard.tasks.send_password_changed": POST_QUEUE,
-        "dashboard.tasks.send_password_reset": POST_QUEUE,
+        task: {"queue": queue} for queue, tasks in TASKS_OF_QUEUES.items() for task in tasks
     },
     task_time_limit=540,
     task_soft_time_limit=500,
@@ -106,9 +126,8 @@ app.conf.update(
     redbeat_lock_timeout=25,
     redbeat_redis_options={"socket_connect_timeout": 5, "health_check_interval": 10},
     beat_schedule={
+        **{f"ping-{queue}": ping_entry(queue) for queue in QUEUES},
         "tick": beat_entry(1.0, "proxyapi.tasks.tick", expires=5) | DUE_AT_ONCE,
-        "slow": beat_entry(2.0, "proxyapi.tasks.answer_slow_ping", expires=5),
-        "charges": beat_entry(2.0, "proxyapi.tasks.answer_charges_ping", expires=5),
         "refresh": beat_entry(60.0, "proxyapi.tasks.refresh_due_accounts"),
         "service-quarters": beat_entry(60.0, "proxyapi.tasks.count_service_quarters"),
         "restored": beat_entry(10.0, "proxyapi.tasks.check_database_restored"),

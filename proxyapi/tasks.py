@@ -52,8 +52,6 @@ from proxyapi.upstream import errors
 log = logging.getLogger(__name__)
 TICK_DELAY = timedelta(seconds=15)  # after which the tick takes rows whose queued task was lost
 TICK_HEARTBEAT_KEY = "reelroom:heartbeat"
-# The times since which the worker of slow tasks and that of charges are silent.
-SLOW_PING_KEY, CHARGES_PING_KEY = "reelroom:slow-worker-ping", "reelroom:charges-worker-ping"
 
 
 def enqueue_task_after_commit(task: Task[[str], None], id: UUID) -> None:
@@ -77,16 +75,13 @@ def _enqueue(task: Task[[str], None], id: str) -> None:
 
 @shared_task
 def tick() -> None:
-    """Every second: enqueue a task for whatever is due (rule 7)."""
-    now = timezone.now().isoformat()
-    connect_redis().set(TICK_HEARTBEAT_KEY, now, ex=30)
-    for key in (SLOW_PING_KEY, CHARGES_PING_KEY):
-        connect_redis().set(key, now, nx=True)
-    enqueue_due_reads()
+    """Every second: enqueue a task for whatever is due (rule 7), charges before any read."""
+    connect_redis().set(TICK_HEARTBEAT_KEY, timezone.now().isoformat(), ex=30)
     for charge_id, state in due_work.lease_due_charges():
         held = state == ChargeState.HELD
         task = dispatch_charge_task if held else reconcile_charge_task
         task.delay(str(charge_id))
+    enqueue_due_reads()
 
 
 def enqueue_due_reads() -> None:
@@ -105,15 +100,8 @@ def enqueue_due_reads() -> None:
 
 
 @shared_task
-def answer_slow_ping() -> None:
-    """Every 2 s, on the slow queue: its worker is alive."""
-    connect_redis().delete(SLOW_PING_KEY)
-
-
-@shared_task
-def answer_charges_ping() -> None:
-    """Every 2 s, on the queue of charges: its worker is alive."""
-    connect_redis().delete(CHARGES_PING_KEY)
+def answer_ping() -> None:
+    """Every 5 s, on each queue: it has a worker. The age of the oldest message says so."""
 
 
 @shared_task

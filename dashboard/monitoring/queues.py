@@ -14,11 +14,26 @@ import redis
 
 ENQUEUED_AT_HEADER = "enqueued_at"  # seconds since the epoch
 QUEUE_PREFIX = "reelroom:"
+
+
+class Queue(NamedTuple):
+    """`max_wait_s`: how long a message may wait until the queue counts as not served."""
+
+    worker: str
+    text: str
+    max_wait_s: float
+
+
+# The two that wait longest are new: beside them runs a release whose workers do not serve them.
 QUEUES = {
-    "work": "queue",
-    "charges": "queue of charges",
-    "slow": "slow queue",
-    "post": "queue of deliveries",
+    "work": Queue("Worker", "Decides what is sent next, and finds what is due.", 120),
+    "charges": Queue(
+        "Charge worker", "Sends what charges. Without it charges wait with their holds.", 45
+    ),
+    "settlement": Queue("Settlement worker", "Prices and charges whose answer was lost", 300),
+    "polls": Queue("Poll worker", "Progress of jobs, and alerts", 300),
+    "slow": Queue("Slow worker", "Ledgers, profiles and whatever takes long", 120),
+    "post": Queue("Delivery worker", "Mails and webhooks", 120),
 }
 
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
-from typing import cast
 
 import redis
 from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from dashboard.maintenance import migration_executor
+from dashboard.monitoring.queues import QUEUES, read_queues
 from proxyapi import charge_log, redis_client
 from proxyapi.credentials import encryption
 from proxyapi.models import Charge, ChargeState
-from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY
+from proxyapi.tasks import TICK_HEARTBEAT_KEY
 
 MIN_FREE_DISK_BYTES = 16 * 1024**2  # on the disk of SQLite's file, for its journal as well
-SLOW_WORKER_TIMEOUT = timedelta(minutes=2)
 CHARGE_PICKUP_TIMEOUT = timedelta(seconds=45)  # the sweep finds each due charge within 30 s
 _migrated = False
 
@@ -86,22 +85,18 @@ def check_worker() -> str:
     return "" if has_ticked else "No worker has run a task in the last 30 s."
 
 
-def check_slow_worker() -> str:
-    if worker_silence(SLOW_PING_KEY) < SLOW_WORKER_TIMEOUT:
-        return ""
-    return "No worker has run a slow task (ledgers, deliveries) in the last 2 minutes."
-
-
-def worker_silence(ping_key: str) -> timedelta:
-    """How long a worker has not answered. The tick stores since when it has been pinged; it deletes
-    the key."""
+def check_queues() -> str:
+    """Each queue gets a message every 5 s, so the oldest one is old if no worker takes them, or if
+    the workers cannot keep up."""
     try:
-        pinged_since = cast(bytes | None, redis_client.connect_redis().get(ping_key))
+        states = read_queues(redis_client.connect_redis())
     except redis.RedisError:
-        return timedelta(0)  # `check_redis` reports it
-    if pinged_since is None:
-        return timedelta(0)
-    return timezone.now() - datetime.fromisoformat(pinged_since.decode())
+        return ""  # `check_redis` reports it
+    return " ".join(
+        f"Queue {name}: a message has waited {states[name].oldest_s:.0f} s for a worker."
+        for name, queue in QUEUES.items()
+        if states[name].oldest_s > queue.max_wait_s
+    )
 
 
 def check_charges() -> str:
@@ -138,7 +133,7 @@ CHECKS: dict[str, Callable[[], str]] = {
     "redis": check_redis,
     "keys": check_token_encryption,
     "worker": check_worker,
-    "slow worker": check_slow_worker,
+    "queues": check_queues,
     "charges": check_charges,
     "charge log": check_charge_log,
 }

@@ -32,9 +32,11 @@ CHARGES_WORKER_COMMAND = (
     *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING", "--hostname", "charges@%h"),
     *("--queues", "charges", "--pool", "threads", "--concurrency", "64"),
 )
+# What else waits: four queues in one process of threads, which takes from each in turn. On larger
+# sites they have a process each (docker-compose.yml).
 SLOW_WORKER_COMMAND = (
     *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING", "--hostname", "slow@%h"),
-    *("--queues", "post,slow", "--pool", "threads", "--concurrency", "32"),
+    *("--queues", "settlement,polls,post,slow", "--pool", "threads", "--concurrency", "32"),
 )
 WORKERS = {
     "worker": WORKER_COMMAND,
@@ -132,7 +134,7 @@ async def start_programs(
     for name in ("charges", "slow"):
         await processes.start(name, WORKERS[name], environ)
     if installation.redis is not None:
-        # An existing Redis may hold an old ping of the slow worker, which readiness then waits for.
+        # An existing Redis may hold old messages, whose age readiness reports until they are taken.
         await wait_until("The portal is not ready", lambda: is_portal_ready(installation))
     processes.is_ready = True
     print_line(welcome_text(installation, time.monotonic() - started))

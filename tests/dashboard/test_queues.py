@@ -1,4 +1,4 @@
-"""Four queues: what people wait for is never behind what waits for others."""
+"""Six queues: what moves money is never behind a read, nor what people wait for behind others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import yaml
 from django.conf import settings
 
 from dashboard.celery import app
+from dashboard.monitoring.queues import QUEUES
 from dashboard.shared import enqueue
 from dashboard.up import __main__ as up
 from dashboard.up.install import ROOT
@@ -21,7 +22,19 @@ from proxyapi.upstream import client
 
 OURS = ("proxyapi.tasks.", "dashboard.tasks.")
 WAYS = {
-    "charges": {"answer_charges_ping", "dispatch_charge_task"},
+    # What is sent and may cost credits, fast or slow.
+    "charges": {"dispatch_charge_task", "save_top_up_task"},
+    # What a charge waits for.
+    "settlement": {"quote_draft_task", "reconcile_charge_task"},
+    # What pages show.
+    "polls": {
+        "evaluate_alerts",
+        "poll_job_task",
+        "read_genres_task",
+        "read_job_parts_task",
+        "read_voice_slots_task",
+        "send_events",
+    },
     "post": {
         "deliver_alert",
         "send_account_change",
@@ -31,7 +44,6 @@ WAYS = {
         "send_password_reset",
     },
     "slow": {
-        "answer_slow_ping",
         "compare_presets_of_team",
         "count_service_quarters",
         "evaluate_forecast_alerts",
@@ -51,36 +63,29 @@ WAYS = {
         "sync_ledger_task",
         "verify_audit_chain",
     },
+    # What decides and finds; it calls no other server. The pings name their queue themselves.
     "work": {
-        "audit_sign_ins",
-        "verify_all_audit_chains",
-        "check_database_restored",
-        "deliver_due_alerts",
-        "compare_all_presets",
         "advance_batch",
+        "answer_ping",
+        "audit_sign_ins",
+        "check_database_restored",
+        "compare_all_presets",
         "continue_planned_render",
+        "deliver_due_alerts",
         "end_due_budget_raises",
-        "evaluate_alerts",
         "evaluate_all_alerts",
         "evaluate_all_forecasts",
-        "poll_job_task",
-        "quote_draft_task",
-        "read_genres_task",
-        "send_events",
-        "read_job_parts_task",
-        "read_voice_slots_task",
-        "reconcile_charge_task",
         "refresh_due_accounts",
-        "save_top_up_task",
         "send_all_monthly_reports",
         "send_due_invitations",
-        "sweep_moved_days",
         "sweep_batches",
-        "sweep_planned_renders",
         "sweep_key_rotations",
+        "sweep_moved_days",
+        "sweep_planned_renders",
         "sweep_top_ups",
         "sync_due_ledgers",
         "tick",
+        "verify_all_audit_chains",
     },
 }
 
@@ -102,14 +107,27 @@ def queues_of(command: Sequence[str]) -> set[str]:
 
 def composed_workers() -> dict[str, list[str]]:
     services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
-    return {name: services[name]["command"].split() for name in up.WORKERS}
+    commands = {name: str(service.get("command", "")).split() for name, service in services.items()}
+    return {name: command for name, command in commands.items() if "--queues" in command}
 
 
 def test_every_queue_has_one_worker_here_and_in_production() -> None:
-    """And what people wait for, and what charges, has one of its own."""
-    for workers in (up.WORKERS, composed_workers()):
-        queues = {name: queues_of(command) for name, command in workers.items()}
-        assert queues == {"worker": {"work"}, "charges": {"charges"}, "slow": {"post", "slow"}}
+    """And what decides, and what charges, has one of its own."""
+    here = {name: queues_of(command) for name, command in up.WORKERS.items()}
+    there = {name: queues_of(command) for name, command in composed_workers().items()}
+    alone = {"worker": {"work"}, "charges": {"charges"}}
+    assert here == alone | {"slow": {"settlement", "polls", "post", "slow"}}
+    reads = {"reads": {"settlement", "polls"}, "slow": {"slow"}, "post": {"post"}}
+    assert there == alone | reads
+    for served in (here, there):
+        assert sorted(queue for queues in served.values() for queue in queues) == sorted(QUEUES)
+    assert set(QUEUES) == set(WAYS)
+
+
+def test_each_queue_is_pinged() -> None:
+    rows = app.conf.beat_schedule.values()
+    pinged = [row["options"]["queue"] for row in rows if row["task"].endswith("answer_ping")]
+    assert sorted(pinged) == sorted(QUEUES)
 
 
 def test_celery_finds_the_settings_by_itself(tmp_path) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import httpx
 import psutil
 
+from dashboard.monitoring.queues import QUEUES
 from dashboard.up.__main__ import BEAT_COMMAND, CELERY_COMMAND, web_command
 from dashboard.up.install_paths import Installation
 from proxyapi import tasks
@@ -33,7 +34,7 @@ from tests.settings import TEST_DIR
 
 WEB, WORKER, BEATS = "web", "worker", ("one beat", "other beat")
 ONE_FOR_ALL = (
-    *(*CELERY_COMMAND, "worker", "--queues", "work,charges,post,slow", "--concurrency", "2"),
+    *(*CELERY_COMMAND, "worker", "--queues", ",".join(QUEUES), "--concurrency", "2"),
     *("--loglevel", "WARNING"),
 )
 PAGES = ("/", "/library/", "/studio/", "/ledger/", "/costs/", "/reconciliation/", "/healthz")

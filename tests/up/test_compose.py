@@ -24,7 +24,7 @@ from tests.servers import wait_until_ready
 
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 SERVICES = COMPOSE["services"]
-BACKGROUND = ("worker", "charges", "slow", "beat")
+BACKGROUND = ("worker", "charges", "reads", "slow", "post", "beat")
 OURS = ("web", *BACKGROUND, "sandbox")
 SECRETS = ("SECRET_KEY", "ENCRYPTION_KEYS", "POSTGRES_PASSWORD", "REDIS_PASSWORD")
 
@@ -66,7 +66,7 @@ def test_each_container_has_a_health_check_and_limits(name: str) -> None:
     assert service["pids_limit"] > 0
 
 
-@pytest.mark.parametrize("name", ["web", "worker", "charges", "slow"])
+@pytest.mark.parametrize("name", ["web", "worker", "charges", "reads", "slow"])
 def test_who_sends_and_who_restores_share_the_charge_log(name: str) -> None:
     """The containers are read-only but for what is mounted (docs/decisions/0016-charge-log.md)."""
     assert SERVICES[name]["volumes"] == ["var:/app/var"]

@@ -16,29 +16,14 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.monitoring import readiness
-from dashboard.monitoring.queues import QUEUES, read_queues
+from dashboard.monitoring.queues import QUEUES, QueueState, read_queues
 from dashboard.shared.clock_differences import read_clock_differences
 from dashboard.shared.formatting import duration
 from proxyapi import redis_client
-from proxyapi.tasks import CHARGES_PING_KEY, SLOW_PING_KEY, TICK_HEARTBEAT_KEY
+from proxyapi.tasks import TICK_HEARTBEAT_KEY
 
 BYTES_PER_GB = 1024**3
-LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, the pings each 2 s
-# Name, text, key of the ping, and the silence after which it counts as failed.
-PINGED_WORKERS = (
-    (
-        "Charge worker",
-        "Sends what charges. Without it charges wait with their holds.",
-        CHARGES_PING_KEY,
-        readiness.CHARGE_PICKUP_TIMEOUT,
-    ),
-    (
-        "Slow worker",
-        "Ledgers, profiles and deliveries",
-        SLOW_PING_KEY,
-        readiness.SLOW_WORKER_TIMEOUT,
-    ),
-)
+LATE_AFTER = timedelta(seconds=4)  # the tick comes each second, a ping of each queue each 5 s
 
 
 class ProcessState(NamedTuple):
@@ -56,7 +41,7 @@ class RedisReading:
 
     ping_ms: float
     ticked_at: datetime | None
-    queues: dict[str, int]
+    queues: dict[str, QueueState]
     used_memory: str
 
 
@@ -94,13 +79,13 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         if silence > LATE_AFTER:
             state, text = "late", "A worker runs a task each second when all is well."
         yield ProcessState("Workers and beat", state, f"seen {duration(silence)} ago", text)
-    for name, text, key, failed_after in PINGED_WORKERS:
-        silence = readiness.worker_silence(key)
+    for name, queue in QUEUES.items():
+        waiting = timedelta(seconds=reading.queues[name].oldest_s)
         state, value = "completed", "answers"
-        if silence > LATE_AFTER:
-            state = "failed" if silence > failed_after else "late"
-            value = f"silent for {duration(silence)}"
-        yield ProcessState(name, state, value, text)
+        if waiting > LATE_AFTER:
+            state = "failed" if waiting.total_seconds() > queue.max_wait_s else "late"
+            value = f"silent for {duration(waiting)}"
+        yield ProcessState(queue.worker, state, value, queue.text)
     if problem := readiness.check_charges():
         yield ProcessState("Charges", "failed", "not sent", problem)
     if problem := readiness.check_charge_log():
@@ -110,11 +95,11 @@ def iter_worker_states(reading: RedisReading | None) -> Iterator[ProcessState]:
         yield ProcessState(clock.name, "failed", difference, clock.text)
 
 
-def queue_text(queues: dict[str, int]) -> str:
-    waiting = {name: count for name, count in queues.items() if count}
+def queue_text(queues: dict[str, QueueState]) -> str:
+    waiting = {name: queue.messages for name, queue in queues.items() if queue.messages}
     if not waiting:
         return "Queues empty"
-    return ", ".join(f"{count} in the {QUEUES[name]}" for name, count in waiting.items())
+    return "Waiting: " + ", ".join(f"{count} in {name}" for name, count in waiting.items())
 
 
 def read_redis() -> RedisReading | None:
@@ -128,13 +113,13 @@ def read_redis() -> RedisReading | None:
             pipeline.get(TICK_HEARTBEAT_KEY)
             pipeline.info("memory")
             ticked, memory = pipeline.execute()
-        lengths = {name: queue.messages for name, queue in read_queues(store).items()}
+        states = read_queues(store)
     except redis.RedisError:
         return None
     return RedisReading(
         ping_ms=ping_ms,
         ticked_at=parse_tick(cast(bytes | None, ticked)),
-        queues=lengths,
+        queues=states,
         used_memory=f"{memory.get('used_memory_human', '?')}B used",
     )
 

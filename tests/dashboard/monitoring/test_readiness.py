@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import timedelta
+from typing import cast
 
 import pytest
 import redis
 from django.db import DatabaseError
 from django.utils import timezone
 
+from dashboard.celery import app
 from dashboard.maintenance import migration_executor
 from dashboard.monitoring import readiness
+from dashboard.monitoring.queues import QUEUES
 from proxyapi import charge_log, redis_client
 from proxyapi.models import ChargeState
-from proxyapi.tasks import SLOW_PING_KEY, TICK_HEARTBEAT_KEY, answer_slow_ping, tick
+from proxyapi.tasks import TICK_HEARTBEAT_KEY
 from tests.factories import ChargeFactory
 from tests.settings import ON_POSTGRES
 
@@ -94,22 +98,36 @@ def test_nothing_is_changed_through_a_probe(client):
     assert client.post("/readyz").status_code == 405
 
 
-def test_readyz_names_a_slow_worker_that_does_not_answer(client):
+@pytest.mark.parametrize("queue", QUEUES)
+def test_readyz_names_a_queue_that_no_worker_serves(client, queue):
+    """By its oldest message, however many newer ones there are."""
     alive()
-    long_ago = timezone.now() - readiness.SLOW_WORKER_TIMEOUT
-    redis_client.connect_redis().set(SLOW_PING_KEY, long_ago.isoformat())
-    assert list(client.get("/readyz").json()["missing"]) == ["slow worker"]
+    put_message(queue, QUEUES[queue].max_wait_s + 1)
+    put_message(queue, 0)
+    missing = client.get("/readyz").json()["missing"]
+    assert list(missing) == ["queues"]
+    assert missing["queues"].startswith(f"Queue {queue}: a message has waited ")
 
-    answer_slow_ping()
+    redis_client.connect_redis().rpop(f"reelroom:{queue}")  # a worker takes the oldest
 
     assert client.get("/readyz").status_code == 200
 
 
-def test_a_slow_worker_has_its_time_to_answer(client):
+@pytest.mark.parametrize("queue", QUEUES)
+def test_a_worker_has_its_time_to_answer(client, queue):
     alive()
-    tick()
+    put_message(queue, QUEUES[queue].max_wait_s - 10)
 
     assert client.get("/readyz").status_code == 200
+
+
+def put_message(queue: str, age_s: float) -> None:
+    """As Celery does; the end that workers take from is the right one."""
+    app.send_task("proxyapi.tasks.answer_ping", queue=queue)
+    store = redis_client.connect_redis()
+    message = json.loads(cast(bytes, store.lpop(f"reelroom:{queue}")))
+    message["headers"]["enqueued_at"] -= age_s
+    store.lpush(f"reelroom:{queue}", json.dumps(message))
 
 
 @pytest.mark.parametrize(
