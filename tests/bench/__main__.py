@@ -1,8 +1,8 @@
 """`make bench`: prints the figures as Markdown, with the load of the machine beforehand.
 
 With arguments only the parts that they name: `polling`, `rows`, `sandbox`, `start`, `live`,
-`streams`, `events`, `members`, `gateway`, `addresses`, `ledger`. What is seeded is kept, for the
-next time, in the folder that BENCH_FOLDER names.
+`streams`, `events`, `members`, `gateway`, `addresses`, `accounts`, `ledger`. What is seeded is
+kept, for the next time, in the folder that BENCH_FOLDER names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from tests.bench import (
     event_streams,
     gateway,
+    idle_accounts,
     known_addresses,
     ledger,
     polling_rows,
@@ -86,6 +87,7 @@ PARTS: dict[str, Callable[[Path], bool]] = {
     "members": stream_ends.main,
     "gateway": gateway.main,
     "addresses": known_addresses.main,
+    "accounts": idle_accounts.main,
     "ledger": bench_ledger,
 }
 
