@@ -37,6 +37,7 @@ fix: packages-dev  ## format the code, fix what tools can fix, write generated d
 	@$(IN) -m tests.checks.reached_operations
 	@$(IN) -m tests.checks.assumptions
 	@$(IN) -m tests.checks.gateway_document
+	@$(IN) -m tests.checks.retention
 
 packages: python
 	@$(PYTHON) -m dashboard.up.install $(RUN_LOCK)

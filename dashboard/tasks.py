@@ -12,7 +12,7 @@ from celery.signals import task_postrun
 from django.utils import timezone
 
 from dashboard.account import change_mails, password_mails, sign_in_history
-from dashboard.account.sessions import SessionStore, prune_session_details
+from dashboard.account.sessions import prune_sessions
 from dashboard.agents.endpoints import prune_agent_tokens
 from dashboard.alerts.delivery.api_events import (
     schedule_event_deliveries,
@@ -172,9 +172,8 @@ def prune_alerts() -> None:
 def prune_sign_ins() -> None:
     """Runs daily; deletes expired sessions and tokens of agents, and sign-in events after
     `SIGN_IN_RETENTION_DAYS`."""
-    SessionStore.clear_expired()
+    prune_sessions()
     prune_agent_tokens()
-    prune_session_details()
     sign_in_history.prune_sign_in_events()
 
 

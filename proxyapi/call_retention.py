@@ -17,21 +17,15 @@ from django.utils import timezone
 
 from proxyapi.models import ApiCall, CallOutcome, Tenant
 from proxyapi.operations import CHARGING_OPERATIONS
+from proxyapi.pruning import delete_in_batches
 
-BATCH_SIZE = 1000
 READS_KEPT_FOR = {"failures": timedelta(hours=2), "all": timedelta(days=1)}  # by LOG_CALLS
 
 
 def prune_old_calls() -> int:
-    """Delete what is no longer kept; return how many.
-
-    Batch by batch, each its own transaction, because calls are recorded meanwhile.
-    """
-    deleted, now = 0, timezone.now()
-    for tenant in Tenant.objects.all():
-        while batch := list(prunable_calls(tenant, now).values_list("pk", flat=True)[:BATCH_SIZE]):
-            deleted += ApiCall.objects.filter(pk__in=batch).delete()[0]
-    return deleted
+    """Delete what is no longer kept; return how many."""
+    now = timezone.now()
+    return sum(delete_in_batches(prunable_calls(tenant, now)) for tenant in Tenant.objects.all())
 
 
 def prunable_calls(tenant: Tenant, now: datetime) -> QuerySet[ApiCall]:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from proxyapi.models import ApiCall, ServiceQuarter, Tenant
 from proxyapi.models.api_call import SERVER_ERROR_STATUS
 from proxyapi.operations import CHARGING_OPERATIONS
+from proxyapi.pruning import delete_in_batches
 
 QUARTER = timedelta(minutes=15)
 QUARTERS_KEPT_FOR = timedelta(days=8)
@@ -37,7 +38,7 @@ def update_service_quarters(now: datetime | None = None) -> None:
         for starts_at in (current - QUARTER, current):
             calls = ApiCall.objects.filter(tenant=tenant_id, sent_at__gte=starts_at)
             update_quarter(tenant_id, starts_at, calls.filter(sent_at__lt=starts_at + QUARTER))
-    ServiceQuarter.objects.filter(starts_at__lt=now - QUARTERS_KEPT_FOR).delete()
+    delete_in_batches(ServiceQuarter.objects.filter(starts_at__lt=now - QUARTERS_KEPT_FOR))
 
 
 def update_quarter(tenant_id: UUID, starts_at: datetime, calls: QuerySet[ApiCall]) -> None:

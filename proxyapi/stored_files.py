@@ -18,8 +18,10 @@ from django.utils import timezone
 from proxyapi.credentials import encryption
 from proxyapi.models import Draft, Job, StoredFile, Storyboard, StoryboardScene
 from proxyapi.models.storyboard import FRAME_FIELDS
+from proxyapi.pruning import delete_in_batches
 
 RETENTION = timedelta(days=30)
+FILES_DELETED_AT_ONCE = 20  # one may have 20 MB
 
 
 def store_file(
@@ -62,7 +64,7 @@ def prune_stored_files() -> int:
     old = StoredFile.objects.filter(created_at__lt=timezone.now() - RETENTION)
     storyboards = Storyboard.objects.filter(stored_files__in=old, hidden_at=None).distinct()
     used = {id for storyboard in storyboards for id in used_frame_files(storyboard)}
-    return old.exclude(pk__in=used).delete()[0]
+    return delete_in_batches(old.exclude(pk__in=used), size=FILES_DELETED_AT_ONCE)
 
 
 def used_frame_files(storyboard: Storyboard) -> set[str]:

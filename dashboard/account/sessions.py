@@ -25,6 +25,7 @@ from dashboard.shared.session_limits import (
     load_session_limits,
     session_end,
 )
+from proxyapi.pruning import delete_in_batches
 
 USE_UPDATE_INTERVAL = timedelta(minutes=5)
 
@@ -67,6 +68,7 @@ class SessionStore(DatabaseStore):
             details.update(last_seen_at=now)
 
 
-def prune_session_details() -> None:
-    """Delete the details of sessions that ended."""
-    UserSession.objects.exclude(session_key__in=Session.objects.values("pk")).delete()
+def prune_sessions() -> None:
+    """Delete sessions that ended, and their details."""
+    delete_in_batches(Session.objects.filter(expire_date__lt=timezone.now()))
+    delete_in_batches(UserSession.objects.exclude(session_key__in=Session.objects.values("pk")))

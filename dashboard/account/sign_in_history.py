@@ -25,6 +25,7 @@ from dashboard.models import (
 from dashboard.models.email_address import address_key
 from dashboard.shared.audit_log import AuditActor, append_audit_rows_last, record_audit_event
 from dashboard.shared.openid.session_teams import bypassed_memberships
+from proxyapi.pruning import delete_in_batches
 
 AUDIT_BATCH_SIZE = 200  # sign-ins per transaction, which locks the chains of their teams
 AUDIT_ACTIONS = {
@@ -46,7 +47,6 @@ SIGN_IN_METHODS = {
     SignInOutcome.PASSWORD_CHANGED: "in the portal",
     SignInOutcome.PASSWORD_RESET: "by a link in a mail",
 }
-DELETE_BATCH_SIZE = 1000  # rows per transaction
 LIMITED_RECORD_INTERVAL_S = 300  # a refused client keeps trying; one row is enough
 
 
@@ -85,12 +85,9 @@ def record_limited_sign_in(
 
 
 def prune_sign_in_events() -> int:
-    """Delete rows older than SIGN_IN_RETENTION_DAYS in batches; return how many."""
+    """Delete rows older than SIGN_IN_RETENTION_DAYS; return how many."""
     until = timezone.now() - timedelta(days=settings.SIGN_IN_RETENTION_DAYS)
-    expired, deleted = SignInEvent.objects.filter(happened_at__lt=until), 0
-    while batch := list(expired.values_list("pk", flat=True)[:DELETE_BATCH_SIZE]):
-        deleted += SignInEvent.objects.filter(pk__in=batch).delete()[0]
-    return deleted
+    return delete_in_batches(SignInEvent.objects.filter(happened_at__lt=until))
 
 
 def append_sign_ins_to_audit() -> None:

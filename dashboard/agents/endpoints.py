@@ -30,6 +30,7 @@ from dashboard.api_keys.agent_tokens import (
     find_agent_of,
 )
 from proxyapi.models import ApiKey
+from proxyapi.pruning import delete_in_batches
 
 USED = "used"  # of `Token.data`: a refresh token that was exchanged, kept to notice a second use
 USED_TOKEN_MEMORY = timedelta(days=90)
@@ -167,8 +168,9 @@ def bind_tokens(agent: ApiKey, response: HttpResponse, used: str) -> None:
 def prune_agent_tokens() -> None:
     """Delete tokens that expired; used refresh tokens are kept for `USED_TOKEN_MEMORY`."""
     now = timezone.now()
-    delete_tokens(Token.objects.filter(expires_at__lte=now, type=Token.Type.ACCESS_TOKEN))
-    delete_tokens(Token.objects.filter(expires_at__lte=now - USED_TOKEN_MEMORY))
+    access = Token.objects.filter(expires_at__lte=now, type=Token.Type.ACCESS_TOKEN)
+    for old in (access, Token.objects.filter(expires_at__lte=now - USED_TOKEN_MEMORY)):
+        delete_in_batches(old, delete=delete_tokens)
 
 
 class AgentTokenEnds(RevokeView):  # type: ignore[misc]

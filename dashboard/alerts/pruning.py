@@ -20,23 +20,16 @@ from django.utils import timezone
 
 from dashboard.alerts.kinds import ALERT_KINDS
 from dashboard.models import AlertEvent, Delivery, DeliveryState
+from proxyapi.pruning import delete_in_batches
 
-PRUNE_BATCH_SIZE = 500
 # Kinds about one charge or one request, which end when that is decided.
 ONE_OFF_KINDS = tuple(kind for kind, spec in ALERT_KINDS.items() if spec.open_subjects)
 
 
 def prune_alert_events() -> int:
     """Delete alerts older than `ALERT_RETENTION_DAYS` with their deliveries; return the number of
-    alerts.
-
-    Each batch is its own transaction, so that new alerts can be written meanwhile.
-    """
-    deleted = 0
-    while batch := list(prunable_alert_events().values_list("pk", flat=True)[:PRUNE_BATCH_SIZE]):
-        AlertEvent.objects.filter(pk__in=batch).delete()
-        deleted += len(batch)
-    return deleted
+    alerts."""
+    return delete_in_batches(prunable_alert_events())
 
 
 def prunable_alert_events() -> QuerySet[AlertEvent]:

@@ -17,6 +17,7 @@ from django.utils import timezone
 from proxyapi.gateway.answers import GatewayRefusal, mark_replayed
 from proxyapi.gateway.charging import RETRY_AFTER_S, repeat_answer
 from proxyapi.models import ApiKey, Charge, ChargeState, StoredAnswer
+from proxyapi.pruning import delete_in_batches
 from proxyapi.upstream.reply import Answer
 
 HEADER = "idempotency-key"
@@ -97,5 +98,4 @@ def forget(stored_id: int) -> None:
 
 def prune_stored_answers() -> int:
     """Delete rows after two days; return how many."""
-    old = StoredAnswer.objects.filter(created_at__lt=timezone.now() - KEPT)
-    return old.delete()[0]
+    return delete_in_batches(StoredAnswer.objects.filter(created_at__lt=timezone.now() - KEPT))

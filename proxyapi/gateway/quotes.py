@@ -34,6 +34,7 @@ from proxyapi.gateway.team_rules import AdmittedCharge, team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, Charge, KeyScope, Quote
 from proxyapi.operations import OPERATIONS, Operation
+from proxyapi.pruning import delete_in_batches
 from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Answer
 
@@ -214,4 +215,4 @@ def check_quote(
 
 def prune_quotes() -> int:
     """Delete quotes two days after their end; return how many."""
-    return Quote.objects.filter(expires_at__lt=timezone.now() - KEPT).delete()[0]
+    return delete_in_batches(Quote.objects.filter(expires_at__lt=timezone.now() - KEPT))

@@ -6,22 +6,20 @@ import asyncio
 import logging
 import time
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseTrouble
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from proxyapi.gateway.answers import error_code
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiEvent, GatewayRequest
+from proxyapi.pruning import delete_in_batches
 from proxyapi.upstream.reply import Answer
 
 log = logging.getLogger(__name__)
 MAX_PATH_CHARS, MAX_AGENT_CHARS = 300, 200
-PRUNED_AT_ONCE = 5000
 
 
 class RequestLog:
@@ -80,17 +78,12 @@ def milliseconds(seconds: float) -> int:
 
 
 def prune_request_log() -> None:
-    """Delete rows older than the setting `GATEWAY_LOG_DAYS`, some at a time."""
+    """Delete rows older than the setting `GATEWAY_LOG_DAYS`."""
     oldest = timezone.now() - timedelta(days=settings.GATEWAY_LOG_DAYS)
-    prune(GatewayRequest.objects.filter(received_at__lt=oldest).order_by("received_at"))
+    delete_in_batches(GatewayRequest.objects.filter(received_at__lt=oldest).order_by("received_at"))
 
 
 def prune_events() -> None:
     """Delete events older than the setting `GATEWAY_EVENT_DAYS`, with their deliveries."""
     oldest = timezone.now() - timedelta(days=settings.GATEWAY_EVENT_DAYS)
-    prune(ApiEvent.objects.filter(happened_at__lt=oldest).order_by("happened_at"))
-
-
-def prune(old: QuerySet[Any]) -> None:
-    while ids := list(old.values_list("pk", flat=True)[:PRUNED_AT_ONCE]):
-        old.model._default_manager.filter(pk__in=ids).delete()
+    delete_in_batches(ApiEvent.objects.filter(happened_at__lt=oldest).order_by("happened_at"))

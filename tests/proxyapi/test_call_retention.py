@@ -38,7 +38,7 @@ def kept() -> list[str]:
 
 
 def test_old_polls_are_pruned_and_charges_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(call_retention, "BATCH_SIZE", 2)
+    monkeypatch.setattr("proxyapi.pruning.DELETED_AT_ONCE", 2)
     for token in TokenFactory.create_batch(2):
         for days in (900, 400, 31, 29):
             called(token, READ, days)

@@ -12,7 +12,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard import tasks
-from dashboard.account import sign_in_history
 from dashboard.models import SignInEvent
 from tests.dashboard.account.conftest import MIRA, PASSWORD, sign_in
 
@@ -108,7 +107,7 @@ def test_no_password_is_stored(browser_at) -> None:
 
 
 def test_rows_are_deleted_after_a_while(browser_at, settings, monkeypatch) -> None:
-    monkeypatch.setattr(sign_in_history, "DELETE_BATCH_SIZE", 2)
+    monkeypatch.setattr("proxyapi.pruning.DELETED_AT_ONCE", 2)
     for _ in range(5):
         sign_in(browser_at(HOME), "not the lantern")
     ago = timezone.now() - timedelta(days=settings.SIGN_IN_RETENTION_DAYS, minutes=1)

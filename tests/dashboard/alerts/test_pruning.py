@@ -109,7 +109,7 @@ def test_one_that_is_still_on_its_way_is_not_cut_off(make_old_alert):
 
 
 def test_many_go_in_batches(make_old_alert, low_balance_rule, monkeypatch):
-    monkeypatch.setattr(pruning, "PRUNE_BATCH_SIZE", 3)
+    monkeypatch.setattr("proxyapi.pruning.DELETED_AT_ONCE", 3)
     for number in range(8):
         make_old_alert(500 + number, rule=low_balance_rule, period=str(number))
     prune_alerts()
