@@ -45,7 +45,7 @@ from proxyapi.models import (
 from proxyapi.rate_limiter import Priority, RateLimiterUnavailable
 from proxyapi.service_quarters import NO_ANSWER_CODE, QUARTER, quarter_start
 from proxyapi.tasks import TICK_HEARTBEAT_KEY
-from proxyapi.upstream.error_mapping import DOCUMENTED_CODES
+from proxyapi.upstream.error_mapping import KNOWN_CODES
 
 CACHE_S = 10.0
 MAX_QUERIES = 20
@@ -54,6 +54,7 @@ DEBIT_GRACE = timedelta(hours=1)  # from the sending of a charge to its debit in
 MAX_BUSY_TOKENS = 500  # whose limits are read; the busiest of the last minute first
 QUANTILES = {"0.5": 0.5, "0.95": 0.95}
 OTHER_CODE = "other"
+CODES = (*sorted({*KNOWN_CODES, NO_ANSWER_CODE}), OTHER_CODE)
 OPEN_STATES = (ChargeState.DRAFT, ChargeState.HELD, ChargeState.SENDING, ChargeState.UNKNOWN)
 Sample = tuple[str, str, float]  # name of the gauge, value of its label, value
 M = TypeVar("M", bound=Model)
@@ -177,12 +178,12 @@ def read_rest(now: datetime) -> Iterator[Sample]:
     due = Delivery.objects.due(now).order_by().aggregate(count=Count("pk"), oldest=Min("due_at"))
     yield "reelroom_deliveries_due", "", due["count"]
     yield "reelroom_delivery_oldest_age_seconds", "", age_s(now, due["oldest"])
-    calls, codes = Counter[str](), Counter(dict.fromkeys((*DOCUMENTED_CODES, OTHER_CODE), 0))
+    calls, codes = Counter[str](), Counter(dict.fromkeys(CODES, 0))
     since = quarter_start(now) - QUARTER
     for quarter in of_all_teams(ServiceQuarter.objects.filter(starts_at__gte=since)):
         calls.update(answered=quarter.answered, unanswered=quarter.unanswered)
         for code, count in quarter.codes.items():
-            codes[code if code in (*DOCUMENTED_CODES, NO_ANSWER_CODE) else OTHER_CODE] += count
+            codes[code if code in CODES else OTHER_CODE] += count
     for result in ("answered", "unanswered"):
         yield "reelroom_service_calls", result, calls[result]
     for code, count in codes.items():

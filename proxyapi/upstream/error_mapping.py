@@ -7,7 +7,7 @@ becomes a `Refused`; whether it proves that nothing was charged is `is_documente
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -50,8 +50,6 @@ _CODES_BY_STATUS: Mapping[int, frozenset[str]] = {
         }
     ),
 }
-DOCUMENTED_CODES = frozenset[str]().union(*_CODES_BY_STATUS.values(), _CLASS_BY_CODE)
-
 # The spec gives the meaning of these messages, not their wording; the first match counts.
 _CLASS_BY_MESSAGE: tuple[tuple[int, str, type[UpstreamError]], ...] = (
     (
@@ -183,3 +181,15 @@ def _find_amount(name: str, error: Mapping[str, Any], top: Mapping[str, Any]) ->
         if number is not None:
             return number
     return None
+
+
+def _iter_codes(error: type[UpstreamError]) -> Iterator[str]:
+    yield error.code
+    for kind in error.__subclasses__():
+        yield from _iter_codes(kind)
+
+
+# The spec's and our own, for whoever counts errors: a service could send any number of others.
+KNOWN_CODES = frozenset(_iter_codes(UpstreamError)).union(
+    _CLASS_BY_CODE, *_CODES_BY_STATUS.values()
+)

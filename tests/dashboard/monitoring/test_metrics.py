@@ -76,7 +76,7 @@ def test_each_gauge_has_help_and_no_label_has_a_value_of_a_person(client):
         starts_at=quarter_start(timezone.now()),
         answered=7,
         unanswered=2,
-        codes={"NO-ANSWER": 2, "GEN-UNAUTHORIZED": 1, "someone@example.com": 4},
+        codes={"NO-ANSWER": 2, "GEN-UNAUTHORIZED": 1, "RATE-LIMITED": 3, "someone@example.com": 4},
     )
     text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).content.decode()
     families = list(text_string_to_metric_families(text))
