@@ -25,7 +25,7 @@ PREPARE_COMMAND = (sys.executable, "manage.py", "prepare")
 CELERY_COMMAND = (*PYTHON_MODULE, "celery", "--quiet", "-A", "dashboard")
 WORKER_COMMAND = (
     *(*CELERY_COMMAND, "worker", "--loglevel", "WARNING"),
-    *("--queues", "work", "--concurrency", "3"),
+    *("--queues", "work", "--concurrency", "2"),
 )
 # A service that does not answer must delay no other charge: one thread for each that waits.
 CHARGES_WORKER_COMMAND = (

@@ -83,12 +83,13 @@ def test_each_gauge_has_help_and_no_label_has_a_value_of_a_person(client):
 
     assert {family.name for family in families} == set(metrics.GAUGES)
     assert all(family.documentation for family in families)
-    for value in ("@", "<b>", charge.token.last_four, str(charge.tenant_id), charge.job.title):
+    for value in ("@", "<b>", str(charge.token_id), str(charge.tenant_id), charge.job.title):
         assert value not in text
     errors = {name: value for (gauge, name), value in scrape().items() if "errors" in gauge}
     assert {code: count for code, count in errors.items() if count} == {
         "NO-ANSWER": 2,
         "GEN-UNAUTHORIZED": 1,
+        "RATE-LIMITED": 3,
         "other": 4,
     }
     assert scrape()["reelroom_service_calls", "unanswered"] == 2

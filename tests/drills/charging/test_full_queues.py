@@ -16,7 +16,7 @@ import pytest
 from django.utils import timezone
 
 from dashboard import tasks as portal_tasks
-from dashboard.models import AlertEvent, Delivery, DeliveryChannel
+from dashboard.models import AlertEvent, Delivery, DeliveryChannel, Role
 from dashboard.monitoring.queues import read_queues
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState
@@ -24,7 +24,7 @@ from proxyapi.redis_client import connect_redis
 from tests.drills.charging.test_slow_calls import enqueue_charge, running_workers
 from tests.drills.figures import Figures
 from tests.drills.portal_processes import seconds_until
-from tests.factories import TeamFactory
+from tests.factories import MembershipFactory, TeamFactory
 from tests.proxyapi.money.charge_audit import ChargeAudit
 from tests.proxyapi.money.faulty_transport import FaultyTransport
 from tests.proxyapi.money.sandbox_account import SandboxAccount, open_sandbox_account
@@ -84,10 +84,13 @@ def fill_queues(stage: SandboxAccount) -> None:
     for number in range(DUE_READS):
         READS[number % len(READS)].delay(str(account.pk))
     team = TeamFactory.create(tenant=stage.token.tenant)
-    event = AlertEvent.objects.create(team=team, subject="drill", state="late", title="A drill")
+    user = MembershipFactory.create(team=team, role=Role.OWNER).user
     for number in range(MAILS):
+        event = AlertEvent.objects.create(
+            team=team, member=user, subject=str(number), state="late", title="A drill"
+        )
         delivery = Delivery.objects.create(
-            event=event, channel=DeliveryChannel.EMAIL, address=f"{number}@northlight.example"
+            event=event, channel=DeliveryChannel.EMAIL, address=user.email
         )
         portal_tasks.deliver_alert.delay(str(delivery.pk))
 
