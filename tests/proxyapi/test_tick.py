@@ -66,6 +66,7 @@ def test_rule_7_one_tick_enqueues_every_row_that_is_due(enqueued):
         ("dispatch_charge_task", held.pk),
         ("reconcile_charge_task", lost.pk),
     }
+    assert {id for _, id in enqueued[:2]} == {held.pk, lost.pk}  # before any read
     assert redis_client.connect_redis().exists(tasks.TICK_HEARTBEAT_KEY)
     enqueued.clear()
     tasks.tick()
