@@ -22,7 +22,9 @@ from tests.external_state import empty_external_state
 from tests.migrated_database import copy_migrated_database
 from tests.open_connections import close_connections_of_threads, watch_connections
 from tests.settings import ON_POSTGRES, TEST_DIR
+from tests.wide_frame import use_wide_frames
 
+use_wide_frames()
 pytest_plugins = ["tests.people"]
 # How long an example takes tells of the machine.
 SLOW_HEALTH_CHECKS = [hypothesis.HealthCheck.too_slow]
@@ -34,6 +36,9 @@ POSTGRES_WORDS = ("transaction=True", "transactional_db", "postgresql")
 PAGE_FIXTURES = {"client", "client_of", "async_client", "urls"}
 # As it is before pytest-django replaces it.
 RENDER_TEMPLATE = Template._render  # type: ignore[attr-defined]
+MAX_ID_LENGTH = 1000  # characters of a parameter
+# Allocations between two collections of garbage. With Python's 700 they are a thirtieth of a test.
+GC_THRESHOLD = 20_000
 STOP_CALLBACKS = pytest.StashKey[list[Callable[[], None]]]()
 
 
@@ -60,6 +65,13 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     stops = config.stash.get(STOP_CALLBACKS, [])
     while stops:
         stops.pop()()
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """A name of megabytes takes a second to escape, and is sent to the first process."""
+    if isinstance(val, str | bytes) and len(val) > MAX_ID_LENGTH:
+        return f"{argname} of {len(val)}"
+    return None
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -131,6 +143,7 @@ def is_transactional(item: pytest.Item) -> bool:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Freeze what thousands of tests have imported: garbage collection then leaves it out."""
+    gc.set_threshold(GC_THRESHOLD)
     if hasattr(session.config, "workerinput") and session.config.getoption("loadgroup"):
         marked = (item for item in session.items if item.get_closest_marker("xdist_group"))
         if any("@" not in item.nodeid for item in marked):
