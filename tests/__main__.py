@@ -42,7 +42,7 @@ class Part(NamedTuple):
     options: tuple[str, ...]
     environ: dict[str, str] = {}
     folder: str = "tests"  # nothing outside it is collected
-    processes: int = 2
+    processes: int = 3  # of two cores: a fifth of the time, a test waits for a process or a lock
     tries_again: bool = False
 
 
@@ -56,7 +56,6 @@ BROWSER = Part(
     "in a browser",
     ("-m", "browser and not drill", "-p", "no:randomly"),
     folder="tests/browser",
-    processes=3,  # a journey waits half of its time, for a film or a poll
     tries_again=True,
 )
 

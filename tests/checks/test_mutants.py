@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
+from tests.cases import each_case
 from tests.drills.charging.test_mutants import MUTANTS as CHARGE_MUTANTS
 from tests.drills.test_mutants import MUTANTS as OTHER_MUTANTS
 
@@ -14,7 +13,7 @@ MUTANTS = {**CHARGE_MUTANTS, **OTHER_MUTANTS}
 WANTED = 60
 
 
-@pytest.mark.parametrize("name", MUTANTS)
+@each_case("name", MUTANTS)
 def test_the_text_that_a_mutant_replaces_occurs_once(name: str) -> None:
     mutant = MUTANTS[name]
     assert (ROOT / mutant.file).read_text(encoding="utf-8").count(mutant.old) == 1

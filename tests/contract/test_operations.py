@@ -17,6 +17,7 @@ from proxyapi.operations import (
     get_operation,
 )
 from proxyapi.upstream.endpoint import RetryPolicy
+from tests.cases import each_case
 from tests.contract import spec
 from tests.contract.spec import NOT_SHOWN
 
@@ -50,7 +51,7 @@ def test_a_row_is_found_by_the_name_it_bears():
         get_operation("faceless.delete")
 
 
-@pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
+@each_case("row", OPERATIONS.values())
 def test_only_reads_and_free_scraping_may_be_repeated(row: Operation):
     """pitfall_37, pitfall_38: a PUT is not idempotent here."""
     safe = row.method == "GET" or row.name.endswith(".scrape_images")
@@ -58,7 +59,7 @@ def test_only_reads_and_free_scraping_may_be_repeated(row: Operation):
     assert not (row.charging and safe)
 
 
-@pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
+@each_case("row", OPERATIONS.values())
 def test_every_charging_row_names_its_evidence_and_a_free_read_of_it(row: Operation):
     if row.charging:
         assert row.evidence is not ExecutionEvidence.NONE
@@ -93,7 +94,7 @@ def test_the_long_synchronous_calls_have_the_time_they_need(name: str, least: in
     assert get_operation(name).timeout >= least
 
 
-@pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
+@each_case("row", OPERATIONS.values())
 def test_what_charges_has_a_price_rule_and_a_label_and_nothing_else_has(row: Operation):
     assert row.charging == (row.price.rule is not PriceRule.FREE) == bool(row.label)
     assert (row.price.rule is PriceRule.COST_MAP) == bool(row.price.cost_map_key)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-import pytest
-
 from dashboard.shared import outgoing_requests
 from proxyapi import media_proxy
+from tests.cases import each_case
 
 PRIVATE = [
     *("127.0.0.1", "10.0.0.1", "172.31.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1"),
@@ -25,12 +24,12 @@ PUBLIC = ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "2a00:1450:
 WRAPPED = ["::ffff:93.184.215.14", "64:ff9b::5db8:d70e", "2002:5db8:d70e::1"]
 
 
-@pytest.mark.parametrize("address", PRIVATE)
+@each_case("address", PRIVATE)
 def test_a_private_address_is_none_of_the_open_internet(address: str) -> None:
     assert not media_proxy.is_public_address(ip_address(address))
 
 
-@pytest.mark.parametrize("address", [*PUBLIC, *WRAPPED])
+@each_case("address", [*PUBLIC, *WRAPPED])
 def test_a_public_one_is_also_where_another_wraps_it(address: str) -> None:
     assert media_proxy.is_public_address(ip_address(address))
 

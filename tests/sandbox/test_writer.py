@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from itertools import product
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from proxyapi.sandbox.scraping import articles
 from proxyapi.sandbox.writer import CODES, STYLES, TONES, write
 from proxyapi.sandbox.writer.retelling import retell
+from tests.cases import each_case
 
 
 def dice(name: str) -> Random:
@@ -39,8 +41,7 @@ def test_no_sentence_comes_twice(language, seconds):
             assert said_twice(script) == []
 
 
-@pytest.mark.parametrize("seconds", [30, 60, 180, 300, 600])
-@pytest.mark.parametrize("address", articles.all_pages())
+@each_case("seconds, address", product([30, 60, 180, 300, 600], articles.all_pages()))
 def test_a_page_is_rewritten_in_its_own_words_at_the_requested_length(address, seconds):
     page = articles.all_pages()[address]
     script = retell(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.models import AuditAction
+from tests.cases import each_case
 
 SITE = Path(__file__).parents[3] / "dashboard"
 
@@ -21,7 +22,7 @@ def recording_code() -> str:
     )
 
 
-@pytest.mark.parametrize("action", AuditAction)
+@each_case("action", AuditAction)
 def test_every_action_is_recorded_somewhere(action: AuditAction, recording_code: str) -> None:
     assert re.search(rf"AuditAction\.{action.name}\b", recording_code)
     assert f'"{action.value}"' not in recording_code

@@ -7,8 +7,6 @@ from collections import Counter
 from decimal import Decimal
 from statistics import median
 
-import pytest
-
 from dashboard.costs.queries import (
     CostCountRow,
     build_actual_costs,
@@ -18,6 +16,7 @@ from dashboard.costs.queries import (
     median_cost,
 )
 from proxyapi.rollups.price_counts import utc_month_of
+from tests.cases import each_case
 from tests.dashboard.overview.conftest import ago, video
 
 RENDER = "faceless.render"
@@ -27,7 +26,7 @@ def row(cost, quote=0, times=1, operation=RENDER, type_="ai-visuals"):
     return CostCountRow(operation, type_, Decimal(quote), Decimal(cost), times)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_case("seed", range(20))
 def test_the_median_of_the_counts_is_the_median_of_all(seed):
     chance = random.Random(seed)  # noqa: S311 - a sample, no secret
     costs = [Decimal(chance.randint(1, 12)) for _ in range(chance.randint(1, 40))]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from django.conf import settings
+
+from tests.cases import each_case
 
 ROOT = Path(settings.BASE_DIR)
 SHEETS = sorted((ROOT / "static/css").rglob("*.css"))
@@ -34,24 +35,24 @@ def rules(sheet: Path) -> str:
     return re.sub(r"/\*.*?\*/", "", sheet.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("sheet", [s for s in SHEETS if s.name != "tokens.css"], ids=name)
+@each_case("sheet", [s for s in SHEETS if s.name != "tokens.css"])
 def test_a_colour_is_written_in_the_tokens_and_nowhere_else(sheet: Path) -> None:
     without_references = re.sub(r"url\(#[\w-]+\)", "", rules(sheet))
     assert COLOUR.findall(without_references) == []
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=name)
+@each_case("sheet", SHEETS)
 def test_a_style_sheet_asks_nobody_else(sheet: Path) -> None:
     assert not re.search(r"@import|https?:|url\((?!#)", rules(sheet))
 
 
-@pytest.mark.parametrize("sheet", SHEETS, ids=name)
+@each_case("sheet", SHEETS)
 def test_a_style_sheet_lies_in_a_layer(sheet: Path) -> None:
     assert rules(sheet).lstrip().startswith("@layer")
     assert rules(sheet).count("{") == rules(sheet).count("}")
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=name)
+@each_case("template", TEMPLATES)
 def test_a_template_holds_no_style_and_no_script(template: Path) -> None:
     text = re.sub(
         r"{% comment %}.*?{% endcomment %}", "", template.read_text(encoding="utf-8"), flags=re.S
@@ -60,7 +61,7 @@ def test_a_template_holds_no_style_and_no_script(template: Path) -> None:
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", text)
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=name)
+@each_case("script", SCRIPTS)
 def test_a_behaviour_fits_on_a_page_and_says_what_it_does(script: Path) -> None:
     lines = script.read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 50

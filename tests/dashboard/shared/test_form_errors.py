@@ -18,6 +18,7 @@ import dashboard
 from dashboard.models import Membership
 from dashboard.shared.forms import PortalForm, replace_default_messages, required_message
 from proxyapi.models import Charge, Draft, Job, JobState
+from tests.cases import each_case
 from tests.dashboard.studio.conftest import OPTIONS, WANTED
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
@@ -48,7 +49,7 @@ def sentences(field: forms.Field) -> Iterator[str]:
             yield from error.messages
 
 
-@pytest.mark.parametrize("form", sorted(all_forms(), key=str), ids=lambda form: form.__name__)
+@each_case("form", sorted(all_forms(), key=str))
 def test_no_field_says_it_in_djangos_words_or_repeats_what_was_sent(form: type[PortalForm]) -> None:
     made = PortalForm()
     made.fields = deepcopy(form.base_fields)

@@ -21,6 +21,7 @@ from dashboard.shared.text_validation import (
 from dashboard.top_up.forms import CreditPackForm
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal
+from tests.cases import each_case
 from tests.factories import AccountFactory, JobFactory, TokenFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -30,13 +31,13 @@ TURNED = "Invoice \u202egnp.exe"
 SEEN = ["Grüße — “Ünïcödé”", "سلام דנה", "👩\u200d🎓 at 9 am", "a\u200eb", "中文"]
 
 
-@pytest.mark.parametrize("code", [*CONTROLS, *DIRECTIONS, 0x2028, 0x2029])
+@each_case("code", [*CONTROLS, *DIRECTIONS, 0x2028, 0x2029])
 def test_what_nobody_sees_is_refused_in_one_line(code: int) -> None:
     with pytest.raises(ValidationError, match=INVISIBLE_CHARACTER):
         validate_line(f"a{chr(code)}b")
 
 
-@pytest.mark.parametrize("code", [*CONTROLS, *DIRECTIONS])
+@each_case("code", [*CONTROLS, *DIRECTIONS])
 def test_a_script_keeps_its_line_breaks_and_tabs_and_nothing_else(code: int) -> None:
     if chr(code) in "\n\t\r":
         validate_lines(f"a{chr(code)}b")

@@ -13,6 +13,7 @@ from dashboard.studio.forms.page_address import (
     SOCIAL_SITE,
     PageReadForm,
 )
+from tests.cases import each_case
 
 
 def refusal(text: str) -> str:
@@ -21,8 +22,8 @@ def refusal(text: str) -> str:
     return form.first_error()
 
 
-@pytest.mark.parametrize(
-    ("text", "sent"),
+@each_case(
+    "text, sent",
     [
         ("https://example.com/a?b=c#d", "https://example.com/a?b=c"),
         ("  http://Example.com ", "http://example.com"),
@@ -58,7 +59,7 @@ def test_pitfall_118_social_sites_are_refused(text: str) -> None:
     assert refusal(text) == SOCIAL_SITE
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "http://127.0.0.1/",
@@ -93,7 +94,7 @@ def test_a_name_that_exists_nowhere_is_not_said_to_be_in_a_private_network() -> 
     assert refusal("https://www.nonexistent.invalid/page") == NO_SUCH_SITE
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "ftp://example.com/",

@@ -10,6 +10,7 @@ from dashboard.studio.queries.start_text import (
     read_start_text,
     start_length_note,
 )
+from tests.cases import each_case
 
 TOPIC, SCRIPT, LINK = StartKind.TOPIC, StartKind.SCRIPT, StartKind.LINK
 LIGHTHOUSE = (
@@ -18,8 +19,8 @@ LIGHTHOUSE = (
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "other"),
+@each_case(
+    "text, kind, other",
     [
         ("Why glaciers are blue", TOPIC, SCRIPT),
         ("Top five facts about octopuses. Make it funny for children.", TOPIC, SCRIPT),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from proxyapi.kinds import KINDS
 from proxyapi.operations import CHARGING_OPERATIONS, Operation, get_operation
+from tests.cases import each_case
 
 FAILURE = {"code": "SCENE-IMAGE", "message": "No picture."}
 DRAFT, FAILED = {"video": {"status": "draft"}}, {"video": {"status": "failed", "failure": FAILURE}}
@@ -20,8 +19,8 @@ def is_proved(operation: str, before: dict[str, Any], after: dict[str, Any]) -> 
     return spec.proves(row, spec.snapshot(row, before), after)
 
 
-@pytest.mark.parametrize(
-    ("operation", "before", "after", "proved"),
+@each_case(
+    "operation, before, after, proved",
     [
         ("faceless.render", DRAFT, RUNNING, True),
         ("faceless.render", DRAFT, DRAFT, False),
@@ -53,8 +52,8 @@ def test_what_differs_from_before_proves_it(operation, before, after, proved):
     assert is_proved(operation, before, after) is proved
 
 
-@pytest.mark.parametrize(
-    ("operation", "before", "enough"),
+@each_case(
+    "operation, before, enough",
     [
         ("faceless.render", DRAFT, False),
         ("faceless.render", DONE, True),
@@ -80,11 +79,7 @@ def test_a_failure_is_kept_because_a_retry_clears_it():
     assert KINDS["faceless"].snapshot(row, RUNNING)["failure"] is None
 
 
-@pytest.mark.parametrize(
-    "row",
-    [row for row in map(get_operation, CHARGING_OPERATIONS) if row.kind],
-    ids=lambda it: it.name,
-)
+@each_case("row", [row for row in map(get_operation, CHARGING_OPERATIONS) if row.kind])
 def test_nothing_is_proved_by_an_unchanged_or_empty_record(row: Operation):
     spec = KINDS[row.kind or ""]
     for record in (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from proxyapi.kinds import KINDS
 from proxyapi.models import Job, JobState, RenderDurations
 from proxyapi.polling import due_work
 from proxyapi.polling.poller import poll_job, poll_soon
+from tests.cases import each_case
 from tests.proxyapi.polling.conftest import ago
 from tests.proxyapi.scripted_upstream import ScriptedUpstream, make_response
 from tests.proxyapi.test_mutated_records import RECORDS
@@ -135,8 +137,10 @@ def test_a_person_has_it_polled_at_once_and_a_word_that_moves_ends_it(
     assert job.status_since == job.polled_at
 
 
-@pytest.mark.parametrize("word", ["sync-failed", "timeout", "timed_out", "model-training-failed"])
-@pytest.mark.parametrize("kind", PATHS)
+@each_case(
+    "word, kind",
+    product(["sync-failed", "timeout", "timed_out", "model-training-failed"], PATHS),
+)
 def test_a_word_that_says_failure_fails_a_job_of_any_kind(kind: str, word: str) -> None:
     reading = KINDS[kind].read_status(record_with_status(kind, word))
     assert (reading.state, reading.raw_status) == (JobState.FAILED, word)

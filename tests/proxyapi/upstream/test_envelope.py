@@ -16,6 +16,7 @@ from proxyapi.upstream.endpoint import RequestBody
 from proxyapi.upstream.errors import ErrorOutcome, ResponseLost, UnsendableRequest
 from proxyapi.upstream.reply import RateLimitStatus, Reply, ReplyCredits
 from proxyapi.upstream.secret import Secret
+from tests.cases import each_case
 
 BASE = "https://api.example.test/v2"
 TOKEN = Secret("sbx_canary_0123456789")
@@ -39,7 +40,7 @@ def read(
     return envelope.parse_response(get_operation(name), status, headers or {}, raw)
 
 
-@pytest.mark.parametrize("row", OPERATIONS.values(), ids=lambda row: row.name)
+@each_case("row", OPERATIONS.values())
 def test_every_row_makes_its_request(row):
     path = {name: f"{name}-1" for name in row.path_parameters}
     request = envelope.build_request(BASE, row, TOKEN, path=path)
@@ -49,7 +50,7 @@ def test_every_row_makes_its_request(row):
     assert (request.method, str(request.url)) == (row.method, BASE + expected)
 
 
-@pytest.mark.parametrize("value", HOSTILE, ids=ascii)
+@each_case("value", HOSTILE)
 def test_no_path_parameter_leads_anywhere_else(value):
     """Each hostile value as each parameter of each row."""
     for row in OPERATIONS.values():
@@ -77,14 +78,22 @@ def test_the_version_stays_in_the_path(base):
     assert build("me.get", base).url.path == "/v2/me"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "base",
     [
-        "", "api.example.test/v2", "ftp://api.example.test/v2", "https:///v2", "file:///v2",
-        "https://api.example.test", "https://api.example.test/v1", "https://u:p@api.example.test/v2",
-        "https://api.example.test/v2?x=1", "https://api.example.test/v2#x", "https://[bad/v2",
+        "",
+        "api.example.test/v2",
+        "ftp://api.example.test/v2",
+        "https:///v2",
+        "file:///v2",
+        "https://api.example.test",
+        "https://api.example.test/v1",
+        "https://u:p@api.example.test/v2",
+        "https://api.example.test/v2?x=1",
+        "https://api.example.test/v2#x",
+        "https://[bad/v2",
     ],
-)  # fmt: skip
+)
 def test_a_base_address_that_could_mislead_is_refused(base):
     with pytest.raises(ValueError, match=r"^The address of the video service"):
         envelope.parse_base_url(base)
@@ -188,15 +197,22 @@ def test_no_content_is_a_reply_too():
     assert read(b"", status=204).data is None
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
-        b"", b"<html>Bad gateway</html>", b'{"data": {"id"', b"[]", b"null", b"7", b"\xff\xfe",
-        b"[" * 1_000_000, b'{"a":' * 60 + b"1" + b"}" * 60, b'{"a": ' + b"9" * 5000 + b"}",
+        b"",
+        b"<html>Bad gateway</html>",
+        b'{"data": {"id"',
+        b"[]",
+        b"null",
+        b"7",
+        b"\xff\xfe",
+        b"[" * 1_000_000,
+        b'{"a":' * 60 + b"1" + b"}" * 60,
+        b'{"a": ' + b"9" * 5000 + b"}",
         b" " * (10 * 1024 * 1024 + 1) + b"{}",
     ],
-    ids=range(11),
-)  # fmt: skip
+)
 def test_a_2xx_that_cannot_be_read_is_a_lost_answer(body):
     """Not a refusal: what it answers was probably done."""
     with pytest.raises(ResponseLost) as caught:

@@ -12,6 +12,7 @@ import pytest
 from proxyapi.operations import get_operation
 from proxyapi.upstream import envelope, errors
 from proxyapi.upstream.errors import ErrorOutcome, UpstreamError
+from tests.cases import each_case
 
 DATE = "Fri, 20 Nov 2026 12:00:00 GMT"
 DATE_UNIX = 1795176000
@@ -29,8 +30,8 @@ def coded(code: str, message: str = "No.", **more: Any) -> dict[str, Any]:
     return {"message": message, "error": {"code": code, **more}}
 
 
-@pytest.mark.parametrize(
-    ("code", "status", "kind"),
+@each_case(
+    "code, status, kind",
     [
         ("GEN-UNAUTHORIZED", 401, errors.Unauthorized),
         ("GEN-FORBIDDEN", 403, errors.Forbidden),
@@ -116,7 +117,7 @@ def test_what_stops_a_token_is_taken_from_prose_only_where_there_is_no_code(
         (100, errors.UnexpectedStatus, ErrorOutcome.UNKNOWN),
     ],
 )
-@pytest.mark.parametrize("body", [b"", b"<html>", b"{", b"[1]", b'{"error": 7, "errors": 3}'])
+@each_case("body", [b"", b"<html>", b"{", b"[1]", b'{"error": 7, "errors": 3}'])
 def test_with_nothing_to_read_the_status_decides(status, kind, outcome, body):
     """pitfall_90: a proxy's HTML is an answer too. Of a call that charges it proves nothing."""
     error, charging = refused(status, body, "faceless.patch"), refused(status, body)
@@ -214,8 +215,8 @@ def test_a_429_of_the_token_is_distinguished_from_one_of_the_operation():
     assert pool.allowance.remaining == 12
 
 
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
+@each_case(
+    "headers, seconds",
     [
         ({"Retry_After": "7"}, 7),
         ({"Retry_After": "7", "X_RateLimit_Reset": "9999999999"}, 7),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from proxyapi.upstream.status_words import says_failure, says_in_progress
+from tests.cases import each_case
 
 FAILED = (
     "failed FAILED sync-failed timed_out timeout TimeOut model-training-failed preview-failed "
@@ -15,12 +14,12 @@ GOING_ON = (
 )
 
 
-@pytest.mark.parametrize("word", [*FAILED.split(), "time out", "Render failed!", "<b>failed</b>"])
+@each_case("word", [*FAILED.split(), "time out", "Render failed!", "<b>failed</b>"])
 def test_plain_english_for_failure_is_a_failure(word):
     assert says_failure(word)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "word",
     [*GOING_ON.split(), "modified", "ready", "no-error", "failover", "cancelling", "", None, 7, []],
 )

@@ -18,6 +18,7 @@ from proxyapi.sandbox.media.subjects import SUBJECTS
 from proxyapi.sandbox.media.text_analysis import read_scene, read_theme
 from proxyapi.sandbox.media.titles import Titles
 from proxyapi.sandbox.media.vocabulary import SETTING_WORDS, SUBJECT_WORDS
+from tests.cases import each_case
 from tests.sandbox.media.films_on_disk import SMALL, film, pictures
 
 LONG = "Unbelievably long captions wander across extraordinarily narrow frames, " * 3
@@ -81,7 +82,7 @@ def test_every_transition_shows_both_scenes_in_full_colour(transition: str, tmp_
     assert all(picture.std() > 5 for picture in pictures(path))
 
 
-@pytest.mark.parametrize("genre", films.GENRES)
+@each_case("genre", films.GENRES)
 def test_every_genre_has_its_own_style(genre: str) -> None:
     drawn = scenes.draw_scene("A fox in the forest", genre, 1, (192, 108)).image
     others = [
@@ -92,7 +93,7 @@ def test_every_genre_has_its_own_style(genre: str) -> None:
     assert sorted(alike)[1] > 4
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+@each_case("subject", SUBJECTS)
 def test_every_subject_can_be_seen_in_each_of_its_homes(subject: str) -> None:
     word = SUBJECT_WORDS[subject][0]
     for home in SUBJECTS[subject].homes:
@@ -105,7 +106,7 @@ def test_every_subject_can_be_seen_in_each_of_its_homes(subject: str) -> None:
         assert np.asarray(picture.near).max() == 255
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+@each_case("setting", SETTINGS)
 def test_every_setting_fills_the_picture_upright_too(setting: str) -> None:
     around = read_theme("", SETTING_WORDS.get(setting, ("shapes",))[0], 1)
     picture = scenes.draw_scene("", "cinematic", 5, (64, 112), around)
