@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import pytest
+from django.db import transaction
 
 Test = Callable[..., None]
 
 
-def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
+def each_case(
+    names: str, cases: Iterable[Any], *, rolls_back: bool = False
+) -> Callable[[Test], Test]:
     """As `pytest.mark.parametrize`, in one test: all cases are tried, and those that fail named.
 
     `names` are the arguments that a case gives, with commas between; the rest are fixtures. For
-    cases that change no row, no fixture and no server.
+    cases that change nothing of one another: no row (unless what each does to them is rolled back),
+    no fixture, and nothing in Redis or on a server.
     """
     arguments, kept = names.replace(",", " ").split(), list(cases)
     assert kept, f"{names}: no case"
@@ -29,7 +34,8 @@ def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
                 values = case if len(arguments) > 1 else (case,)
                 given = dict(zip(arguments, values, strict=True))
                 try:
-                    test(**fixtures, **given)
+                    with rolled_back() if rolls_back else nullcontext():
+                        test(**fixtures, **given)
                 except (Exception, pytest.fail.Exception) as failure:
                     failures.append(f"{given!r:.300}: {type(failure).__name__}: {failure}")
             assert not failures, "\n".join(failures)
@@ -40,3 +46,10 @@ def each_case(names: str, cases: Iterable[Any]) -> Callable[[Test], Test]:
         return test_all
 
     return decorate
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    with transaction.atomic():
+        yield
+        transaction.set_rollback(True)

@@ -27,6 +27,7 @@ from dashboard.studio import actions
 from proxyapi import tasks
 from proxyapi.models import Charge, ChargeState, Draft, Job
 from proxyapi.refusals import NotEnoughCredits, StaleData
+from tests.cases import each_case
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
 
@@ -120,7 +121,7 @@ def test_raising_the_budget_sends_it_within(approval_request, thea, client_of, e
     assert (event.before["hard"], event.after["hard"]) == ("2500", "3000")
 
 
-@pytest.mark.parametrize("hard", ["", "-1", "many", "2500", "1"])
+@each_case("hard", ["", "-1", "many", "2500", "1"])
 def test_a_raise_needs_a_limit(approval_request, thea, client_of, enqueued, hard):
     answer = press(client_of(thea), approval_request, how="raise", hard=hard)
     assert answer.status_code == 422

@@ -11,6 +11,7 @@ from dashboard.budgets.actions import change_budget
 from dashboard.models import AuditEvent, Budget, BudgetPeriod
 from proxyapi.models import Account
 from proxyapi.refusals import StaleData
+from tests.cases import each_case
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields
 from tests.factories import AccountFactory
 
@@ -112,8 +113,8 @@ def test_a_treasurer_adds_one_for_a_member(thea, priya, client_of):
     )
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
+@each_case(
+    "fields, sentence",
     [
         ({}, "Set at least one of the two."),
         ({"hard": "10", "soft": "0"}, "Enter a whole number of credits from 1 to"),

@@ -20,6 +20,7 @@ from dashboard.shared.charging import charge_within_budget, request_approval
 from proxyapi import tasks
 from proxyapi.models import Job
 from proxyapi.refusals import Refusal, StaleData
+from tests.cases import each_case
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgresql]
@@ -115,8 +116,8 @@ def test_the_dialog_takes_the_time_of_the_team_and_the_page_shows_it(
     )
 
 
-@pytest.mark.parametrize(
-    ("sent", "sentence"),
+@each_case(
+    "sent, sentence",
     [
         ({"until": "2026-11-20T12:59"}, "Enter a time in the future."),
         ({"until": "2027-11-23T12:00"}, "A raise ends within a year."),

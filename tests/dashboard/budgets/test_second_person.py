@@ -22,6 +22,7 @@ from proxyapi.charges import ChargeIntent
 from proxyapi.models import Charge, ChargeState
 from proxyapi.operations import CHARGING_OPERATIONS, IDEA_SEARCH_OPERATION
 from proxyapi.refusals import Refusal, StaleData
+from tests.cases import each_case
 from tests.dashboard.budgets.conftest import NOON, drawn_form_fields, make_intent
 
 HTMX = {"HX-Request": "true"}
@@ -70,7 +71,7 @@ def test_it_holds_for_a_charge_without_a_video_and_for_owners(rule, mira, token)
         charge_within_budget(mira, intent)
 
 
-@pytest.mark.parametrize("operation", CHARGING_OPERATIONS)
+@each_case("operation", CHARGING_OPERATIONS)
 def test_it_holds_for_every_operation_that_charges(rule, priya, token, operation):
     intent = ChargeIntent(None, operation, uuid.uuid4(), Decimal(101), token=token)
     with pytest.raises(SecondPersonRequired):

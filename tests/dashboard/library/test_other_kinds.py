@@ -10,8 +10,10 @@ from django.utils import timezone
 
 from dashboard.library.queries.video_page import load_video_page
 from proxyapi.models import Charge, Job, JobKind
+from tests.cases import each_case
 
 UNRETRYABLE_KINDS = [kind for kind in JobKind.values if kind != JobKind.FACELESS]
+PLACES = ("", "actions/", "actions/?at=head")
 CREATE_CLIP = "text_to_video.create"
 
 
@@ -22,16 +24,17 @@ def failed_clip(make_video_job: Callable[..., Job], add_settled_charge: Callable
     return job
 
 
-@pytest.mark.parametrize("kind", JobKind.values)
-@pytest.mark.parametrize("place", ["", "actions/", "actions/?at=head"])
+@each_case("kind", JobKind.values)
 def test_a_retry_is_offered_only_where_the_service_has_one(
-    kind, place, make_video_job, add_settled_charge, priya, client_of
+    kind, make_video_job, add_settled_charge, priya, client_of
 ):
     job = make_video_job("failed", kind=kind)
     add_settled_charge(job)
-    page = client_of(priya).get(f"/videos/{job.pk}/{place}").content.decode()
-    assert (f"/videos/{job.pk}/retries/" in page) is (kind == JobKind.FACELESS)
-    assert ("A retry costs" in page) is (kind == JobKind.FACELESS and not place)
+    client = client_of(priya)
+    for place in PLACES:
+        page = client.get(f"/videos/{job.pk}/{place}").content.decode()
+        assert (f"/videos/{job.pk}/retries/" in page) is (kind == JobKind.FACELESS), place
+        assert ("A retry costs" in page) is (kind == JobKind.FACELESS and not place), place
 
 
 @pytest.mark.parametrize("kind", UNRETRYABLE_KINDS)
@@ -44,15 +47,15 @@ def test_a_retry_that_the_service_does_not_have_charges_nothing(
     assert not Charge.objects.filter(job=job).exists()
 
 
-@pytest.mark.parametrize("kind", JobKind.values)
-@pytest.mark.parametrize("place", ["", "actions/", "actions/?at=head"])
+@each_case("kind", JobKind.values)
 def test_only_a_draft_that_the_studio_has_steps_for_is_continued(
-    kind, place, make_video_job, priya, client_of
+    kind, make_video_job, priya, client_of
 ):
     job, client = make_video_job("draft", kind=kind), client_of(priya)
     is_in_studio = kind == JobKind.FACELESS
-    page = client.get(f"/videos/{job.pk}/{place}").content.decode()
-    assert (f'href="/studio/{job.pk}/"' in page) is is_in_studio
+    for place in PLACES:
+        page = client.get(f"/videos/{job.pk}/{place}").content.decode()
+        assert (f'href="/studio/{job.pk}/"' in page) is is_in_studio, place
     assert load_video_page(job).card.actionable is (is_in_studio or kind == JobKind.CLIP)
     for step in ("", "script/", "price/", "renders/", "scripts/"):
         answer = client.get(f"/studio/{job.pk}/{step}", follow=True)

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import pytest
 from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.models import Membership
 from proxyapi.models import Charge, ChargeState, Job, JobState
+from tests.cases import each_case
 from tests.dashboard.library.conftest import MakeVideoJob
 
 HTMX = {"HX-Request": "true"}
@@ -68,9 +68,7 @@ def test_an_old_question_pays_for_no_failure_that_nobody_saw(
     assert Charge.objects.filter(job=job, operation="faceless.retry").count() == 2
 
 
-@pytest.mark.parametrize(
-    "failed_at", [None, "", "then", "\0", "2026-11-21", "None", "9" * 5000, "😀"]
-)
+@each_case("failed_at", [None, "", "then", "\0", "2026-11-21", "None", "9" * 5000, "😀"])
 def test_a_question_of_no_failure_is_drawn_again(
     failed_at: str | None,
     make_video_job: MakeVideoJob,

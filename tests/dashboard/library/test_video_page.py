@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import uuid
+from itertools import product
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from django.test import Client
 from dashboard.models import ApprovalRequest
 from dashboard.shared.videos.parts import EXPORT
 from proxyapi.models import Charge, ChargeState, Job, TokenState
+from tests.cases import each_case
 from tests.factories import ChargeFactory
 
 
@@ -26,8 +28,13 @@ def form(job: Job, **other: str) -> dict[str, str]:
     return {"nonce": str(uuid.uuid4()), "price": "96", "failed_at": failed_at, **other}
 
 
-@pytest.mark.parametrize("role", ["mira", "jonas", "thea", "priya", "luca", "vera"])
-@pytest.mark.parametrize("state", ["draft", "running", "completed", "failed"])
+@each_case(
+    "role, state",
+    product(
+        ["mira", "jonas", "thea", "priya", "luca", "vera"],
+        ["draft", "running", "completed", "failed"],
+    ),
+)
 def test_every_member_opens_every_state(role, state, request, make_video_job, client_of):
     answer = page_of(client_of(request.getfixturevalue(role)), make_video_job(state))
     assert answer.status_code == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from proxyapi.models import JobKind
@@ -9,17 +11,20 @@ from proxyapi.models import JobKind
 STATES = ("draft", "running", "completed", "failed")
 
 
-@pytest.mark.parametrize("state", STATES)
-@pytest.mark.parametrize("kind", [JobKind.FACELESS, JobKind.CLIP])
-def test_it_has_its_pages(state, kind, make_video_job, add_settled_charge, priya, client_of):
-    job, browser = make_video_job(state, kind=kind, title="Ice", draft=None), client_of(priya)
-    if state != "draft":
-        add_settled_charge(job)
-    page = f"/videos/{job.pk}/"
-    for url in ("", "actions/", "actions/?at=head"):
-        assert browser.get(page + url).status_code == 200
-    assert page in browser.get("/library/?q=Ice").content.decode()
-    assert page not in browser.get("/library/?q=Ice&format=16:9").content.decode()
+def test_it_has_its_pages(make_video_job, add_settled_charge, priya, client_of):
+    browser, pages = client_of(priya), {}
+    for state, kind in product(STATES, [JobKind.FACELESS, JobKind.CLIP]):
+        job = make_video_job(state, kind=kind, title="Ice", draft=None)
+        if state != "draft":
+            add_settled_charge(job)
+        pages[state, kind] = page = f"/videos/{job.pk}/"
+        for url in ("", "actions/", "actions/?at=head"):
+            assert browser.get(page + url).status_code == 200, (state, kind, url)
+    found, in_format = (
+        browser.get(f"/library/?q=Ice{more}").content.decode() for more in ("", "&format=16:9")
+    )
+    assert {it for it, page in pages.items() if page not in found} == set()
+    assert {it for it, page in pages.items() if page in in_format} == set()
 
 
 @pytest.mark.parametrize("place", ["actions/", "actions/?at=head"])

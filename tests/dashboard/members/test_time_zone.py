@@ -19,6 +19,7 @@ from proxyapi.events import ChangeEvent, EventType
 from proxyapi.models import Account, DailyBreakdown, LedgerEntry, LedgerMirror
 from proxyapi.redis_client import connect_redis
 from proxyapi.rollups import daily_totals
+from tests.cases import each_case
 from tests.factories import AccountFactory, EntryFactory, JobFactory
 
 ClientOf = Callable[[Membership], Client]
@@ -49,7 +50,7 @@ def test_the_owner_sets_it_and_it_is_written_down(mira: Membership, client_of: C
     assert (written.before, written.after) == zones
 
 
-@pytest.mark.parametrize("name", ["", "Mars/Olympus", "../etc/passwd", "<b>UTC</b>", "x" * 300])
+@each_case("name", ["", "Mars/Olympus", "../etc/passwd", "<b>UTC</b>", "x" * 300])
 def test_what_is_no_time_zone_is_said_in_words(
     name: str, mira: Membership, client_of: ClientOf
 ) -> None:

@@ -218,9 +218,16 @@ def character_of(job: Job) -> Job:
 
 
 def address(name: str, job: Job, **other: object) -> str:
+    return address_of(name, job, {}, **other)
+
+
+def address_of(name: str, job: Job, found: dict[str, object], **other: object) -> str:
+    """The address of a route. What is looked up for it is kept in `found`, for those after it."""
     args: dict[str, object] = {}
     if of := ROUTES[name].of:
-        own = {f"{of}_id": OBJECTS[of](job), "job_id": job.pk}
+        if of not in found:
+            found[of] = OBJECTS[of](job)
+        own = {f"{of}_id": found[of], "job_id": job.pk}
         if of in ("export", "picture"):
             own["part_id"] = own.pop(f"{of}_id")
         if of == "deactivated":
@@ -264,7 +271,8 @@ def address(name: str, job: Job, **other: object) -> str:
 @pytest.fixture
 def urls(job: Job) -> dict[str, str]:
     """The address of each route, with the objects of Northlight."""
-    return {name: address(name, job) for name, _ in METHODS}
+    found: dict[str, object] = {}
+    return {name: address_of(name, job, found) for name, _ in METHODS}
 
 
 def sign_in(member: Membership) -> Client:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from dashboard.models import Membership
 from dashboard.shared.video_options import parse_faceless_options
 from proxyapi.models import Draft, Job
+from tests.cases import each_case
 from tests.dashboard.studio.conftest import SCRIPT, Browser, get_page, step_url
 from tests.factories import AccountFactory, TenantFactory, TokenFactory
 
@@ -53,8 +54,8 @@ def test_ids_stay_the_numbers_the_service_gave(
     assert kept == [7, 942, 72]
 
 
-@pytest.mark.parametrize(
-    ("step", "data", "sentence"),
+@each_case(
+    "step, data, sentence",
     [
         ("voice", {}, "Choose a voice."),
         ("voice", {"voice_id": "999"}, "no longer offers this"),
