@@ -57,18 +57,19 @@ async def make_file(maker: ProcessMaker, wanted: dict[str, Any], path: Path) -> 
 
 
 def test_pictures_are_made_after_one_another_by_processes_that_stay(loop, tmp_path):
-    async def make() -> list[int]:
+    async def make() -> list[set[int]]:
         maker, seen = ProcessMaker(), []
         for number in range(2):
             path = tmp_path / f"{number}.jpg"
             assert await make_file(maker, {**STILL, "seed": number}, path) is None
             assert path.read_bytes()[:2] == b"\xff\xd8"
-            seen += [child.pid for child in psutil.Process().children() if is_pooled(child)]
+            seen.append({it.pid for it in psutil.Process().children() if is_pooled(it)})
         await maker.stop()
         return seen
 
     first, second = loop.run(make())
-    assert first == second
+    assert first and first <= second  # one more, if the first had not said yet that it is idle
+    assert len(second) <= 2
 
 
 def is_pooled(process: psutil.Process) -> bool:

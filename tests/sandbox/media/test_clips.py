@@ -57,18 +57,15 @@ def test_only_a_clip_with_audio_has_an_audio_stream(tmp_path: Path) -> None:
     assert halves.min() > 0.03 and heard.max() < 0.95
 
 
-@pytest.mark.parametrize(
-    "prompt",
-    ["waves at sea", "birds in a forest", "a city street in the rain", "a room", "stars in space"],
-)
-def test_every_place_has_a_sound_of_its_own(prompt: str) -> None:
+def test_every_place_has_a_sound_of_its_own() -> None:
     from proxyapi.sandbox.media import ambience
 
-    heard = ambience.render_ambience(prompt, "cinematic", 3, 2.0)
-    again = ambience.render_ambience(prompt, "cinematic", 3, 2.0)
     other = ambience.render_ambience("wind over the desert", "cinematic", 3, 2.0)
-    assert heard.shape == (2, 88_200) and np.array_equal(heard, again)
-    assert np.abs(heard - other).max() > 0.05
+    places = ("waves at sea", "birds in a forest", "a city street in the rain", "a room")
+    for prompt in (*places, "stars in space"):
+        heard, again = (ambience.render_ambience(prompt, "cinematic", 3, 2.0) for _ in range(2))
+        assert heard.shape == (2, 88_200) and np.array_equal(heard, again), prompt
+        assert np.abs(heard - other).max() > 0.05, prompt
 
 
 def test_the_same_clip_is_the_same_file_and_another_seed_is_another(tmp_path: Path) -> None:

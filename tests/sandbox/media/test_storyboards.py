@@ -36,7 +36,7 @@ def jump(before: np.ndarray, after: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     ("ratio", "resolution", "size"),
-    [("16:9", "480p", (854, 480)), ("9:16", "512P", (512, 910)), ("auto", "480p", (854, 480))],
+    [("16:9", "480p", (854, 480)), ("9:16", "512P", (512, 910)), ("auto", "144p", (256, 144))],
 )
 def test_the_film_has_the_shape_and_length_of_its_scenes(
     ratio: str, resolution: str, size: tuple[int, int], tmp_path: Path
