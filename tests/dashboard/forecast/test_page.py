@@ -14,9 +14,10 @@ from django.utils import timezone
 from dashboard.models import Membership
 from proxyapi import calls
 from proxyapi.models import Account, AccountPlan, AutoTopUp, CreditPack, LedgerEntry, LedgerMirror
+from proxyapi.rollups import daily_totals
 from proxyapi.top_up import TopUpSetting
 from tests.dashboard.top_up.conftest import HTMX, ClientOf, visible_text_of
-from tests.factories import ChargeFactory, JobFactory
+from tests.factories import ChargeFactory, EntryFactory, JobFactory
 
 PAGE, SUMMARY = "/forecast/", "/forecast/summary/"
 Spend = Callable[..., LedgerEntry]
@@ -40,11 +41,19 @@ def off() -> None:
 
 
 @pytest.fixture
-def four_weeks(add_spend: Spend) -> None:
+def four_weeks(account: Account, add_spend: Spend) -> None:
     """400 credits every day, workdays and Sundays alike."""
-    for day in range(1, 29):
-        add_spend("-200.0000", days=day)
-        add_spend("-200.0000", days=day)
+    times = [timezone.now() - timedelta(days=day) for day in range(1, 29) for _ in range(2)]
+    spent = {"label": "AI video", "credit_spend": "-200.0000", "amount": Decimal(-200)}
+    entries = [
+        EntryFactory.build(
+            account=account, position=position, happened_at=at, via_api=True, **spent
+        )
+        for position, at in enumerate(times)
+    ]
+    LedgerEntry.objects.bulk_create(entries)
+    zone = account.tenant.zone
+    daily_totals.rebuild_days(account, {at.astimezone(zone).date() for at in times})
 
 
 def test_even_days_run_out_on_the_day_that_arithmetic_says(
