@@ -183,13 +183,13 @@ def start_batch(
     set_row_states(run, rows)
     locked.max_credits = max_credits_of(locked, run)
     locked.script_price, locked.started_at = run.script_price, timezone.now()
-    let_batch_run(locked)
+    run_batch(locked)
     after = {"rows": len(run.ready), "limit": amount_text(locked.max_credits)}
     record_audit_event(by, AuditAction.BATCH_START, batch.pk, after=after)
     return locked
 
 
-def let_batch_run(batch: Batch) -> None:
+def run_batch(batch: Batch) -> None:
     batch.epoch = DatabaseEpoch.objects.get_or_create_current().number
     change_state(batch, BatchState.RUNNING)
     enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
@@ -205,13 +205,13 @@ def set_row_states(run: DryRun, rows: Iterable[BatchRow]) -> None:
     ready = {check.row.number for check in run.ready}
     for row in rows:
         if row.number in ready:
-            let_row_wait(run, row)
+            queue_row(run, row)
         else:
             row.state = BatchRowState.LEFT_OUT
     BatchRow.objects.bulk_update(rows, ["state", "limit", "usual", "usual_s"])
 
 
-def let_row_wait(run: DryRun, row: BatchRow) -> None:
+def queue_row(run: DryRun, row: BatchRow) -> None:
     """Keep what was confirmed of a ready row."""
     price, seconds = run.prices[row.number], run.seconds.get(row.number)
     row.state, row.limit, row.usual = BatchRowState.WAITING, price.limit, price.usual
@@ -307,7 +307,7 @@ def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_fail
     locked = lock_batch(batch.pk, BatchState.PAUSED)
     if locked is None:
         raise StaleData(NOT_PAUSED)
-    facts = load_facts(locked.rows.all()).values()
+    facts = load_facts(locked)
     used = sum((row.committed for row in facts), Decimal(0))
     if max_credits < used:
         raise Refusal(LIMIT_USED_UP.format(used=credits(used)), field="max_credits")
@@ -323,7 +323,7 @@ def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_fail
     locked.max_credits, locked.max_failures = max_credits, max_failures
     locked.preset_name = locked.preset.name if locked.preset else ""  # a deleted one was shown
     locked.script_price = pricing.script_credits(require_member_token(by).account)
-    let_batch_run(locked)
+    run_batch(locked)
     after = {"limit": amount_text(max_credits), "failures": max_failures}
     record_audit_event(by, AuditAction.BATCH_RESUME, batch.pk, before=before, after=after)
 
@@ -348,11 +348,11 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
         if row.job is not None:
             row.earlier_jobs.add(row.job)
         row.job, row.reason = None, ""
-        let_row_wait(run, row)
+        queue_row(run, row)
         row.save()
     locked.max_credits = (locked.max_credits or Decimal(0)) + run.total.limit
     locked.script_price = run.script_price
-    let_batch_run(locked)
+    run_batch(locked)
     after = {"rows": len(run.ready), "limit": amount_text(run.total.limit)}
     record_audit_event(by, AuditAction.BATCH_RETRY, batch.pk, after=after)
     return len(run.ready)

@@ -177,7 +177,7 @@ def load_progress(reader: Membership, batch: Batch, params: Mapping[str, str]) -
     """Return a started batch: its sums, its rows, and when it is done. The same queries whatever
     the number of rows."""
     rows = list(batch.rows.select_related("job").order_by("number"))
-    used, spent = load_used_credits(rows), load_used_credits(rows, only_spent=True)
+    used, spent = load_used_credits(batch), load_used_credits(batch, only_spent=True)
     labels = {str(state): (str(state.label), glyph) for state, glyph in STATE_GLYPHS.items()}
     counts, order = Counter(row.state for row in rows), list(labels)
     show = params.get("show", "") if params.get("show") in labels else ""
@@ -264,7 +264,7 @@ def expected_end(rows: Iterable[BatchRow], at_once: int) -> datetime | None:
 def result_rows(batch: Batch) -> list[list[str]]:
     """Return the lines of the file of results: the file's own columns, and what became of them."""
     rows = list(batch.rows.select_related("job").order_by("number"))
-    used = load_used_credits(rows, only_spent=True)
+    used = load_used_credits(batch, only_spent=True)
     entries = load_entries(rows)
     lines: list[list[str]] = [[*batch.headers, *RESULT_COLUMNS]]
     for row in rows:

@@ -156,7 +156,9 @@ class TypeRules:
         self.rules, self.flow = rules, flow
         by, account, options = rules.by, rules.account, rules.options
         start = {"type": flow.type}
-        self.fallback = load_default_settings(by, account, options, flow, start)
+        # Drafts of its own rows are no base: an empty cell stays what the dry run showed.
+        until = rules.batch.started_at
+        self.fallback = load_default_settings(by, account, options, flow, start, until)
         base = build_draft_start(by, account, start, rules.batch.preset, self.fallback, rules.kit)
         self.settings = base.settings
         self.script_request = {"duration": DEFAULT_SCRIPT_DURATION_S, **base.script_request}

@@ -9,7 +9,7 @@ be looked at; a sweep says so for every batch that is in progress.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -26,7 +26,6 @@ from dashboard.models import (
     BatchRowState,
     BatchState,
     Membership,
-    PlannedRender,
     VideoLabel,
     settings_digest,
 )
@@ -67,14 +66,16 @@ DATABASE_RESTORED = (
 DRAFT_DELETED = "Its draft was deleted."
 NOT_RENDERED = "Its script was written, and its render was not sent."
 UNDECIDED = ChargeState.DRAFT, *HOLDING_STATES
+RulesOfRun = dict[tuple[UUID, UUID | None], RowRules]  # read once a run, by token and preset
 
 
 def advance_batch(batch_id: UUID) -> None:
     """Do all that can be done now for a batch. May run twice at once, and be killed anywhere."""
     settle_rows(batch_id)
+    rules: RulesOfRun = {}
     for _ in range(MAX_STEPS_PER_RUN):
         try:
-            if not take_step(batch_id):
+            if not advance_once(batch_id, rules):
                 return
         except Refusal as refusal:
             pause_batch(batch_id, refusal.sentence)
@@ -89,73 +90,65 @@ def lock_batch(batch_id: UUID, *states: BatchState) -> Batch | None:
 
 @transaction.atomic
 @append_audit_rows_last()
-def take_step(batch_id: UUID) -> bool:
+def advance_once(batch_id: UUID, rules: RulesOfRun) -> bool:
     """Send a priced render, or begin the next row, or stop; return whether there may be more to do
     at once. Raises `Refusal` for what stands in the way of the batch: nothing was sent then."""
     batch = lock_batch(batch_id, BatchState.RUNNING)
     if batch is None:
         return False
-    begun = batch.rows.filter(state=BatchRowState.BEGUN)
-    begun = begun.select_related("job__draft", "job__account", "job__token")
-    if priced := next((row for row in begun if is_render_due(row)), None):
+    if priced := next(filter(is_render_due, load_begun_rows(batch)), None):
         send_render(batch, priced)
         return True
-    rows = list(batch.rows.all())
-    facts = load_facts(rows)
+    facts = load_facts(batch)
     step = decide_next_step(
-        list(facts.values()),
+        facts,
         at_once=batch.at_once,
         max_credits=batch.max_credits or Decimal(0),
         max_failures=batch.max_failures,
     )
     match step.kind:
         case StepKind.BEGIN:
-            row = next(row for row in rows if row.number == step.number)
-            begin_row(batch, row, reserved_credits(facts.values()))
+            row = batch.rows.get(number=step.number)
+            begin_row(batch, row, reserved_credits(facts), rules)
             return True
         case StepKind.STOP_FAILURES:
             raise NotReady(FAILURES_REACHED.format(count=batch.max_failures))
         case StepKind.STOP_CREDITS:
-            raise NotReady(limit_text(batch, facts.values()))
+            raise NotReady(limit_text(batch, facts))
         case StepKind.FINISH:
             finish_batch(batch)
     return False
 
 
-def limit_text(batch: Batch, facts: Iterable[RowFacts]) -> str:
-    listed = list(facts)
-    next_row = next(row for row in listed if row.state == BatchRowState.WAITING)
-    used = sum((row.committed for row in listed), Decimal(0))
+def limit_text(batch: Batch, facts: Sequence[RowFacts]) -> str:
+    next_row = next(row for row in facts if row.state == BatchRowState.WAITING)
+    used = sum((row.committed for row in facts), Decimal(0))
     amounts = {"next": next_row.limit, "used": used, "limit": batch.max_credits}
     return CREDITS_REACHED.format(**{name: credits(one) for name, one in amounts.items()})
 
 
-def load_facts(rows: Iterable[BatchRow]) -> dict[int, RowFacts]:
-    """Return what the rows have used, by number, in the order of the file. Two queries."""
-    listed = list(rows)
-    used = load_used_credits(listed)
-    return {
-        row.number: RowFacts(row.number, row.state, used[row.pk], row.limit or Decimal(0))
-        for row in listed
-    }
+def load_facts(batch: Batch) -> list[RowFacts]:
+    """Return what the rows of a batch have used, in the order of the file. Three queries, which
+    read no texts."""
+    used = load_used_credits(batch)
+    rows = batch.rows.values_list("pk", "number", "state", "limit")
+    return [
+        RowFacts(number, state, used[pk], limit or Decimal(0)) for pk, number, state, limit in rows
+    ]
 
 
-def load_used_credits(
-    rows: Iterable[BatchRow], *, only_spent: bool = False
-) -> defaultdict[int, Decimal]:
-    """Return the credits that rows have spent and hold, also in earlier attempts, by their id."""
-    rows = list(rows)
-    row_of_job: dict[UUID, int] = {row.job_id: row.pk for row in rows if row.job_id}
-    earlier = BatchRow.earlier_jobs.through.objects.filter(batchrow__in=[row.pk for row in rows])
-    row_of_job |= dict(earlier.values_list("job_id", "batchrow_id"))
+def load_used_credits(batch: Batch, *, only_spent: bool = False) -> defaultdict[int, Decimal]:
+    """Return the credits that rows have spent and hold, also in earlier attempts, by their id. Two
+    queries."""
     used: defaultdict[int, Decimal] = defaultdict(Decimal)
     counted = Q(state__in=CHARGED_STATES) | Q(state__in=HOLDING_STATES)
-    charges = Charge.objects.filter(counted, job__in=row_of_job)
-    for job_id, state, hold, cost in charges.values_list("job_id", "state", "hold", "cost"):
-        if state in CHARGED_STATES and cost is not None:
-            used[row_of_job[job_id]] += cost
-        elif not only_spent:
-            used[row_of_job[job_id]] += hold
+    for path in ("job__batch_row", "job__earlier_batch_rows"):
+        charges = Charge.objects.filter(counted, **{f"{path}__batch": batch})
+        for row_id, state, hold, cost in charges.values_list(path, "state", "hold", "cost"):
+            if state in CHARGED_STATES and cost is not None:
+                used[row_id] += cost
+            elif not only_spent:
+                used[row_id] += hold
     return used
 
 
@@ -177,7 +170,7 @@ def find_runner(batch: Batch) -> Membership:
     return by
 
 
-def begin_row(batch: Batch, row: BatchRow, reserved: Decimal) -> None:
+def begin_row(batch: Batch, row: BatchRow, reserved: Decimal, known: RulesOfRun) -> None:
     """Start the draft of a row, and admit the charge of its script with the render that follows.
 
     A row whose script is known only gets its price now. A row that is not legal any more fails.
@@ -187,7 +180,8 @@ def begin_row(batch: Batch, row: BatchRow, reserved: Decimal) -> None:
     if batch.lost_preset:
         raise NotReady(PRESET_GONE.format(name=batch.preset_name))
     token = require_member_token(by)
-    rules = RowRules(by, token, batch)
+    key = token.pk, batch.preset_id
+    rules = known[key] = known.get(key) or RowRules(by, token, batch)
     check = rules.check(row)
     if check.problems:
         first = check.problems[0]
@@ -265,8 +259,7 @@ def is_render_due(row: BatchRow) -> bool:
         return False
     if not job.draft.settings.get("script") or not job.draft.has_current_estimate:
         return False
-    is_planned = PlannedRender.objects.filter(job=job).exists()
-    return not is_planned and not job.charges.exists()
+    return getattr(job, "planned_render", None) is None and not job.charges.all()
 
 
 def send_render(batch: Batch, row: BatchRow) -> None:
@@ -299,15 +292,20 @@ def save_row(batch: Batch, row: BatchRow, state: BatchRowState, reason: str) -> 
     publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
 
 
+def load_begun_rows(batch: Batch) -> list[BatchRow]:
+    """Return the rows in progress with all that is known of their jobs. Two queries."""
+    related = ("job__draft", "job__account", "job__token", "job__planned_render")
+    begun = batch.rows.filter(state=BatchRowState.BEGUN).select_related(*related)
+    return list(begun.prefetch_related("job__charges"))
+
+
 @transaction.atomic
 def settle_rows(batch_id: UUID) -> None:
     """Note which rows have ended, also while the batch is paused."""
     batch = lock_batch(batch_id, BatchState.RUNNING, BatchState.PAUSED)
     if batch is None:
         return
-    related = ("job__draft", "job__account", "job__token", "job__planned_render")
-    begun = batch.rows.filter(state=BatchRowState.BEGUN).select_related(*related)
-    for row in begun.prefetch_related("job__charges"):
+    for row in load_begun_rows(batch):
         state, reason = find_outcome(row.job) if row.job else (BatchRowState.BEGUN, "")
         if state != BatchRowState.BEGUN:
             save_row(batch, row, state, reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import Case, QuerySet, Subquery, Value, When
@@ -100,18 +101,21 @@ def load_default_settings(
     options: FacelessOptions,
     flow: Flow,
     chosen: Mapping[str, Any],
+    until: datetime | None = None,
 ) -> dict[str, Any]:
     """Return the settings of a new draft of this type: what was `chosen` and the defaults for the
     rest; one query.
 
     Defaults are those of the member's last draft or video of the type on this service, else of the
-    team's last one. A value that the account does not offer any more is left out; a setting that
-    is needed then has the first value offered. Empty while the account's options are not known.
+    team's last one, made `until` then. A value that the account does not offer any more is left
+    out; a setting that is needed then has the first value offered. Empty while the account's
+    options are not known.
     """
     is_own = Case(When(job__member=reader.user_id, then=Value(0)), default=Value(1))
     drafts = drafts_of_team(reader).filter(
         settings__type=flow.type, job__account__environment=account.environment
     )
+    drafts = drafts.filter(job__created_at__lte=until) if until else drafts
     last = drafts.order_by(is_own, "-job__created_at").values_list("settings", flat=True).first()
     return {**offered_settings(flow, {**(last or {}), **chosen}, options), **chosen}
 

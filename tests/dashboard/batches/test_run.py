@@ -11,11 +11,12 @@ from dashboard.batches import actions
 from dashboard.batches.dry_run import load_dry_run
 from dashboard.models import BatchRow, BatchState
 from dashboard.studio.planned_renders import continue_planned_render
-from proxyapi.models import Charge, Job
+from proxyapi.models import Account, Charge, Job
 from tests.dashboard.batches.conftest import (
     active_plans,
     advance,
     charges_of,
+    dry_run,
     end_render,
     end_script,
     jobs_of,
@@ -24,7 +25,7 @@ from tests.dashboard.batches.conftest import (
     states,
     topics,
 )
-from tests.dashboard.studio.conftest import SCRIPT
+from tests.dashboard.studio.conftest import OPTIONS, SCRIPT
 from tests.dashboard.studio.planned import price_draft
 
 pytestmark = pytest.mark.postgresql
@@ -36,6 +37,33 @@ def test_no_more_rows_than_allowed_are_in_progress(make_batch, priya):
     assert [charge.hold for charge in charges_of(batch, "faceless.scripts")] == [4, 4]
     assert active_plans(batch) == 2
     assert [job.title for job in jobs_of(batch)] == ["Lake 1", "Lake 2"]
+
+
+def test_an_empty_cell_takes_what_the_dry_run_showed_and_not_the_row_before(make_batch, priya):
+    """The member's last settings, as they were when the batch was started."""
+    headers = "title,topic,voice\n"
+    batch = make_batch("Fog,Why,Theo", "Ice,How,", headers=headers, at_once=1)
+    shown = [check.settings["voice_id"] for check in dry_run(priya, batch).checks]
+    batch = start(priya, batch)
+    render_all(batch)
+    assert [job.draft.settings["voice_id"] for job in jobs_of(batch)] == shown
+    assert shown[0] != shown[1]
+
+
+def test_a_row_that_fails_costs_few_queries_in_a_long_batch(
+    make_batch, priya, django_assert_max_num_queries
+):
+    """Of 200 rows, twenty fail in one run: rows, charges and rules are not loaded for each."""
+    Account.objects.update(balance=100_000)
+    lines = ["Fog,Why,,Theo,,,"] * 20 + topics(180)
+    lines = [line.replace("Fog", f"Fog {at}") for at, line in enumerate(lines)]
+    batch = start(priya, make_batch(*lines, at_once=1, max_failures=0))
+    voices = [one for one in OPTIONS["mandatory"]["voices"] if one["name"] != "Theo"]
+    options = {**OPTIONS, "mandatory": {**OPTIONS["mandatory"], "voices": voices}}
+    Account.objects.update(options=options)
+    with django_assert_max_num_queries(20 * 13 + 100):
+        advance(batch)
+    assert states(batch) == ["failed"] * 20 + ["begun"] + ["waiting"] * 179
 
 
 def test_looking_again_sends_nothing_twice(make_batch, priya):
