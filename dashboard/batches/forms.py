@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 
 from dashboard.batches.row_checks import FIELD_LABELS
+from dashboard.batches.spreadsheet import is_spreadsheet, read_spreadsheet
 from dashboard.batches.table_file import (
     LIMITS_TEXT,
     MAX_FILE_BYTES,
@@ -26,6 +27,10 @@ from proxyapi.refusals import Refusal
 
 FILE_OR_ROWS = "Choose a file, or paste rows."
 SAME_FIELD_TWICE = "Two columns go to {name}. Choose “Not used” for one of them."
+HEADER_TWICE = (
+    "Several columns are named “{name}”. The first one is used; choose the fields of the others "
+    "under Columns."
+)
 PASTED_NAME = "Pasted rows"
 COLUMN_CHOICES = [("", "Not used"), *FIELD_LABELS.items()]
 NOT_TYPED = {"autocomplete": "off", "dir": "auto"}
@@ -49,12 +54,13 @@ def preset_field(team: Team) -> forms.Field:
 
 
 class NewBatchForm(PortalForm):
-    """A file or pasted rows. `table` is what was read."""
+    """A file or pasted rows. `table` is what was read, `note` what is to be said of it."""
 
+    note = ""
     file = UploadField(
         required=False,
         help_text=LIMITS_TEXT,
-        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,text/csv"}),
+        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.txt,.xlsx,text/csv"}),
     )
     rows = forms.CharField(
         required=False,
@@ -75,7 +81,7 @@ class NewBatchForm(PortalForm):
             return self.cleaned_data
         try:
             if file:
-                self.table = read_upload(file)
+                self.table, self.note = read_upload(file)
             elif rows.strip():
                 self.table = read_table(rows)
             else:
@@ -83,6 +89,13 @@ class NewBatchForm(PortalForm):
         except Refusal as refusal:
             self.add_error("file" if file else "rows", refusal.sentence)
         return self.cleaned_data
+
+    @property
+    def notes(self) -> list[str]:
+        """Return what is to be said of a table that was read."""
+        headers = [header.casefold() for header in self.table.headers if header]
+        twice = sorted({header for header in headers if headers.count(header) > 1})
+        return [self.note] * bool(self.note) + [HEADER_TWICE.format(name=name) for name in twice]
 
     @property
     def file_name(self) -> str:
@@ -94,11 +107,12 @@ class NewBatchForm(PortalForm):
         return self.cleaned_data["name"] or PurePath(self.file_name).stem.strip() or PASTED_NAME
 
 
-def read_upload(file: Any) -> Table:
+def read_upload(file: Any) -> tuple[Table, str]:
     """Refuse a file by its size before it is read."""
     if file.size > MAX_FILE_BYTES:
         raise Refusal(TOO_LARGE)
-    return read_table_file(file.read())
+    data = file.read()
+    return read_spreadsheet(data) if is_spreadsheet(data) else (read_table_file(data), "")
 
 
 class BatchForm(PortalForm):

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from proxyapi.refusals import Refusal
 
 MAX_FILE_BYTES = 5 * 1024**2
 MAX_ROWS = 500
+MAX_LINES = 32_000  # with empty ones
 MAX_COLUMNS = 40
 MAX_CELL_CHARACTERS = 30_000
 DELIMITERS = ",;\t|"
-LIMITS_TEXT = f"Up to {MAX_ROWS} rows and 5 MB: CSV or TSV. The first line has the column names."
+LIMITS_TEXT = (
+    f"Up to {MAX_ROWS} rows and 5 MB: CSV, TSV or XLSX. The first line has the column names."
+)
 TOO_LARGE = "The file is larger than 5 MB. Split it."
 TOO_MANY_ROWS = f"The file has more than {MAX_ROWS} rows. Split it into several batches."
 TOO_MANY_COLUMNS = f"The first line has more than {MAX_COLUMNS} columns."
 NO_ROWS = "There are no rows below the line of column names."
 NO_HEADERS = "The first line is empty. It must have the column names, such as title and topic."
-NO_TEXT = "This is not a CSV or TSV file. Save the table as CSV, in UTF-8, and choose that file."
+NO_TEXT = "This is not a CSV, TSV or XLSX file. Save the table as one of them, CSV in UTF-8."
 MIXED_ENCODINGS = (
     "Line {line} is not in the same encoding as the lines before it. Save the file as UTF-8."
 )
@@ -80,10 +83,17 @@ def read_table(text: str) -> Table:
         raise Refusal(NO_HEADERS)
     first = lines[0][:10_000]
     delimiter = max(DELIMITERS, key=lambda sign: len(next(csv.reader([first], delimiter=sign))))
-    records = read_records("".join(lines), delimiter)
+    return build_table(read_records("".join(lines), delimiter))
+
+
+def build_table(lines: Iterable[list[str]]) -> Table:
+    """Return the table of these lines, the first of which has the headers. Raises `Refusal`."""
+    records = iter(lines)
     headers = [header.strip() for header in next(records)]
     while headers and not headers[-1]:
         headers.pop()
+    if not headers:
+        raise Refusal(NO_HEADERS)
     if len(headers) > MAX_COLUMNS:
         raise Refusal(TOO_MANY_COLUMNS)
     rows = dict(number_rows(records))
@@ -110,7 +120,7 @@ def number_rows(records: Iterator[list[str]]) -> Iterator[tuple[int, list[str]]]
         if not any(map(str.strip, record)):
             continue
         count += 1
-        if count > MAX_ROWS or number > 32_000:
+        if count > MAX_ROWS or number > MAX_LINES:
             raise Refusal(TOO_MANY_ROWS)
         for column, cell in enumerate(record):
             if len(cell) > MAX_CELL_CHARACTERS:

@@ -69,6 +69,8 @@ def new_batch(request: TeamRequest) -> HttpResponse:
             table=form.table,
             preset=form.cleaned_data["preset"],
         )
+        for note in form.notes:
+            messages.info(request, note)
         return redirect("batch", made.pk)
     context = {"form": form, "field_labels": FIELD_LABELS.values()}
     status = INVALID_FORM_STATUS if is_sent else 200
