@@ -226,6 +226,7 @@ def start_row_draft(
         chosen=chosen,
         script_request={**check.script_request},
         preset=batch.preset,
+        idea=row.idea,
         fallback=fallback,
     )
     of_row = batch.team.labels.filter(key=label_key(check.label)).values_list("pk", flat=True)

@@ -9,6 +9,7 @@ from dashboard.batches import views
 urlpatterns = [
     path("batches/", views.batches, name="batches"),
     path("batches/new/", views.new_batch, name="batch-new"),
+    path("batches/of-ideas/", views.batch_of_ideas, name="batch-of-ideas"),
     path("batches/template.csv", views.template_file, name="batch-template"),
     path("batches/<uuid:batch_id>/", views.batch, name="batch"),
     path("batches/<uuid:batch_id>/rows/<int:number>/", views.RepairRow.as_view(), name="batch-row"),

@@ -22,7 +22,7 @@ from dashboard.batches.pages import load_batch, load_batches, result_rows, span_
 from dashboard.batches.row_checks import FIELD_LABELS
 from dashboard.batches.runner import find_runner
 from dashboard.models import BatchRow, BatchRowState, Membership, RowChoice
-from dashboard.shared.access import check_permission, fetch_batch
+from dashboard.shared.access import check_permission, fetch_batch, fetch_ideas
 from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.dialogs import ChargeDialog, DialogView
 from dashboard.shared.file_export import render_csv
@@ -36,6 +36,7 @@ from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "batches/batch.html", "batches/_body.html"
 INVALID_FORM_STATUS = 422
+NOTHING_SELECTED = "Select an idea first."
 HOLD_LABEL = "At most, for all"
 START_NOTICE = (
     "Nothing is held now. Each video is charged when it is sent, at most {limit} cr in all. The "
@@ -75,6 +76,17 @@ def new_batch(request: TeamRequest) -> HttpResponse:
     context = {"form": form, "field_labels": FIELD_LABELS.values()}
     status = INVALID_FORM_STATUS if is_sent else 200
     return render(request, "batches/new.html", context, status=status)
+
+
+@require_POST
+def batch_of_ideas(request: TeamRequest) -> HttpResponse:
+    """A batch of the ideas that are selected on their page, a row each; nothing is sent."""
+    ideas = fetch_ideas(request)
+    if not ideas:
+        messages.error(request, NOTHING_SELECTED)
+        return redirect("ideas")
+    made = actions.create_batch_of_ideas(by=request.membership, ideas=ideas)
+    return redirect("batch", made.pk)
 
 
 @require_safe

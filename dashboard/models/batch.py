@@ -14,7 +14,7 @@ from django.utils import timezone
 from dashboard.models.label import Label
 from dashboard.models.membership import Team
 from dashboard.models.preset import Preset
-from proxyapi.models import Job
+from proxyapi.models import Idea, Job
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 MAX_BATCH_NAME_CHARS = 80
@@ -156,6 +156,7 @@ class BatchRow(models.Model):
     )
     state = models.CharField(max_length=9, choices=BatchRowState, default=BatchRowState.NEW)
     job = models.OneToOneField(Job, models.PROTECT, null=True, blank=True, related_name="batch_row")
+    idea = models.ForeignKey(Idea, models.SET_NULL, null=True, blank=True, related_name="+")
     earlier_jobs = models.ManyToManyField(
         Job, related_name="earlier_batch_rows", blank=True, help_text="Of attempts that failed."
     )

@@ -57,6 +57,7 @@ FORM_PAGES = {
     "member-token-requests": "members",
     "ownership-refusals": "members",
     "ownership-withdrawals": "members",
+    "batch-of-ideas": "ideas",
     "batch-pauses": "batches",
     "preset-comparisons": "presets",
     "preset-copies": "presets",

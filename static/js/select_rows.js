@@ -12,8 +12,9 @@
     all.checked = number > 0 && number === boxes().length;
     all.indeterminate = number > 0 && !all.checked;
     bar.querySelector("[data-selected-count]").textContent = `${number} ${number === 1 ? "idea" : "ideas"} selected`;
-    const act = bar.querySelector("[data-selected-act]");
-    act.textContent = act.dataset.selectedAct.split("|")[number === 1 ? 0 : 1].replace("#", number);
+    bar.querySelectorAll("[data-selected-act]").forEach((act) => {
+      act.textContent = act.dataset.selectedAct.split("|")[number === 1 ? 0 : 1].replace("#", number);
+    });
   }
 
   document.addEventListener("click", ({ target, shiftKey }) => {

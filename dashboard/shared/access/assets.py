@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from uuid import UUID
 
 from django.db.models import F
@@ -12,8 +11,11 @@ from dashboard.models import Batch, Preset
 from dashboard.shared.access.permissions import check_permission
 from dashboard.shared.access.videos import fetch_job
 from dashboard.shared.http import TeamRequest
+from dashboard.shared.query_params import parse_uuid
 from dashboard.shared.roles import Permission
 from proxyapi.models import Idea, Job, JobKind, StoredFile
+
+MAX_SELECTED_IDEAS = 100
 
 
 def fetch_voice(
@@ -48,11 +50,13 @@ def fetch_character(
     return job
 
 
-def fetch_ideas(request: TeamRequest, idea_ids: Collection[UUID]) -> list[Idea]:
-    """Return ideas to make drafts of, the highest volume first."""
-    ideas = Idea.objects.filter(account__tenant=request.team.tenant_id, pk__in=idea_ids)
-    rows = list(ideas.order_by(F("volume").desc(nulls_last=True), "pk"))
-    if len(rows) != len(set(idea_ids)):
+def fetch_ideas(request: TeamRequest) -> list[Idea]:
+    """Return the posted ideas, to make drafts of, the highest volume first."""
+    texts = set(request.POST.getlist("idea"))
+    ids = [id for text in texts if (id := parse_uuid(text))]
+    ideas = Idea.objects.filter(account__tenant=request.team.tenant_id, pk__in=ids)
+    rows = list(ideas.order_by(F("volume").desc(nulls_last=True), "pk")[:MAX_SELECTED_IDEAS])
+    if len(rows) != len(texts):
         raise Http404("One of these ideas does not exist in this team.")
     check_permission(request.membership, Permission.RENDER)
     return rows

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
 from dashboard.shared.access import fetch_ideas
 from dashboard.shared.http import TeamRequest
-from dashboard.shared.query_params import parse_uuid
 from dashboard.studio.flows import flow_of
 from dashboard.studio.idea_actions import start_idea_drafts
 from proxyapi.refusals import Refusal
 
-MAX_SELECTED_IDEAS = 100
 NOTHING_SELECTED = "Select an idea first."
 DRAFTS_MADE = "{count} drafts were made, each with its idea as the topic. Nothing was charged."
 
@@ -22,11 +20,7 @@ DRAFTS_MADE = "{count} drafts were made, each with its idea as the topic. Nothin
 @require_POST
 def make_idea_drafts(request: TeamRequest) -> HttpResponse:
     """Make a draft of each posted idea; of a single one the script is next."""
-    texts = list(dict.fromkeys(request.POST.getlist("idea")))
-    ids = [id for text in texts if (id := parse_uuid(text))]
-    if len(ids) != len(texts) or len(ids) > MAX_SELECTED_IDEAS:
-        raise Http404("One of these ideas does not exist in this team.")
-    ideas = fetch_ideas(request, ids)
+    ideas = fetch_ideas(request)
     if not ideas:
         messages.error(request, NOTHING_SELECTED)
         return redirect("ideas")

@@ -148,6 +148,7 @@ ROUTES = {
     "brand-kit": Route(MANAGERS, MANAGERS),
     "batches": Route(EVERYBODY),
     "batch-new": Route(MAKERS, MAKERS),
+    "batch-of-ideas": Route(None, MAKERS),
     "batch-template": Route(EVERYBODY),
     "batch": Route(EVERYBODY, MAKERS, of="batch"),
     "batch-row": Route(MAKERS, MAKERS, of="batch"),

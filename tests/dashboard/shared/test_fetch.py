@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.utils import timezone
 
 from dashboard.models import (
@@ -187,10 +187,15 @@ def fetch_sample(priya: Membership) -> Fetch:
     return lambda request: access.fetch_sample(request, voice.pk, row.pk)
 
 
+def with_fields(request: Any, **fields: object) -> Any:
+    return SimpleNamespace(**vars(request), **fields)
+
+
 def fetch_ideas(priya: Membership) -> Fetch:
     account = AccountFactory(tenant=priya.team.tenant)
     row = Idea.objects.create(account=account, remote_id="1", title="Deep lakes")
-    return lambda request: access.fetch_ideas(request, [row.pk])
+    posted = QueryDict(f"idea={row.pk}")
+    return lambda request: access.fetch_ideas(with_fields(request, POST=posted))
 
 
 def fetch_webhook(priya: Membership) -> Fetch:
