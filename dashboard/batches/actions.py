@@ -40,7 +40,6 @@ from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
-from dashboard.studio.queries.start_text import MAX_TOPIC_CHARACTERS, shorten_title
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
@@ -80,10 +79,10 @@ def create_batch(
     file_name: str,
     table: Table,
     preset: Preset | None,
-    ideas: Mapping[int, Idea] | None = None,
+    ideas: Sequence[Idea] = (),
 ) -> Batch:
-    """Store the rows of a table; nothing is sent and nothing is charged. `ideas` are what its rows
-    are made of, by number."""
+    """Store the rows of a table; nothing is sent and nothing is charged. `ideas` are those of
+    the rows, if they are made of some."""
     check_permission(by, Permission.RENDER)
     batch = Batch.objects.create(
         team=by.team,
@@ -96,24 +95,12 @@ def create_batch(
         preset_name=preset.name if preset else "",
     )
     BatchRow.objects.bulk_create(
-        BatchRow(batch=batch, number=number, cells=cells, idea=(ideas or {}).get(number))
+        BatchRow(batch=batch, number=number, cells=cells, idea=ideas[number - 1] if ideas else None)
         for number, cells in table.rows.items()
     )
     record_audit_event(by, AuditAction.BATCH_CREATE, batch.pk, after={"rows": len(table.rows)})
     publish(batch)
     return batch
-
-
-def create_batch_of_ideas(*, by: Membership, ideas: Sequence[Idea]) -> Batch:
-    """Create a batch with a row for each idea: its title is the topic, as that of a draft."""
-    rows = {
-        number: [shorten_title(idea.title), idea.title[:MAX_TOPIC_CHARACTERS]]
-        for number, idea in enumerate(ideas, start=1)
-    }
-    table = Table(["title", "topic"], rows)
-    name = f"{len(ideas)} idea{'s' if len(ideas) != 1 else ''}: {ideas[0].title}"
-    numbered = dict(enumerate(ideas, start=1))
-    return create_batch(by=by, name=name, file_name="", table=table, preset=None, ideas=numbered)
 
 
 @transaction.atomic

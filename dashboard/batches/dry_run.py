@@ -100,7 +100,7 @@ def load_dry_run(by: Membership, batch: Batch, rows: Sequence[BatchRow]) -> DryR
     rules = RowRules(by, token, batch)
     checks = [rules.check(row) for row in rows]
     for check in checks:
-        if check.topic and check.row.job is not None:
+        if check.has_service_script and check.row.job is not None:
             check.written_script = str(check.row.job.chosen_settings.get("script") or "")
     if batch.is_draft:
         mark_duplicates(batch, checks)

@@ -44,6 +44,7 @@ from dashboard.shared.lists import ListTab
 from dashboard.shared.roles import Permission
 from proxyapi.models import AutoTopUp, Charge, ChargeState, JobState, LedgerEntry
 from proxyapi.models.account import amount_text, quantize_credits
+from proxyapi.models.page_read import ACTIVE_PAGE_READS
 from proxyapi.refusals import Refusal
 from proxyapi.top_up import TopUpSetting, infer_top_up_state
 
@@ -176,7 +177,7 @@ def build_tabs(
 def load_progress(reader: Membership, batch: Batch, params: Mapping[str, str]) -> dict[str, Any]:
     """Return a started batch: its sums, its rows, and when it is done. The same queries whatever
     the number of rows."""
-    rows = list(batch.rows.select_related("job").order_by("number"))
+    rows = list(batch.rows.select_related("job__page_read").order_by("number"))
     used, spent = load_used_credits(batch), load_used_credits(batch, only_spent=True)
     labels = {str(state): (str(state.label), glyph) for state, glyph in STATE_GLYPHS.items()}
     counts, order = Counter(row.state for row in rows), list(labels)
@@ -243,7 +244,11 @@ def describe_row(row: Any) -> tuple[str, str, str, str]:
         return "unknown", "Unknown", text, url
     if row.job.state == JobState.RUNNING:
         return glyph, "Rendering", "", url
-    text = "Its script is written." if row.is_planned else "Its price is requested."
+    page_read = getattr(row.job, "page_read", None)
+    if page_read is not None and page_read.state in ACTIVE_PAGE_READS:
+        text = "Its page is read."
+    else:
+        text = "Its script is written." if row.is_planned else "Its price is requested."
     return "waiting", "Preparing", text, url
 
 

@@ -13,39 +13,50 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils import timezone
 
-from dashboard.batches.table_file import cell_name
+from dashboard.batches.table_file import Table, cell_name
 from dashboard.models import Batch, BatchRow, BrandKit, Membership, RowChoice
 from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared.forms import CHOOSE_FROM_LIST, required_message
 from dashboard.shared.video_options import OPTION_FIELDS, FacelessOptions, account_options
-from dashboard.studio.flows import FLOWS, Flow, OptionSetting
+from dashboard.studio.flows import FLOWS, FROM_WEB_PAGE, Flow, OptionSetting
 from dashboard.studio.forms import WriteScriptForm
 from dashboard.studio.forms.fields import OptionField, ScriptField, TitleField, TopicField
+from dashboard.studio.forms.page_address import PageAddressField
 from dashboard.studio.kept_settings.groups import SCRIPT_REQUEST_FIELDS, setting_label
 from dashboard.studio.kept_settings.new_drafts import build_draft_start, starting_type
 from dashboard.studio.queries import load_default_settings, requires_script_words
 from dashboard.studio.queries.defaults import DEFAULT_SCRIPT_DURATION_S
 from dashboard.studio.queries.script import script_length
-from dashboard.studio.queries.start_text import read_start_text
-from proxyapi.models import Account, Job, JobKind, Token
+from dashboard.studio.queries.start_text import (
+    MAX_TOPIC_CHARACTERS,
+    read_start_text,
+    shorten_title,
+)
+from proxyapi.models import Account, Idea, Job, JobKind, Token
 
-TEXT_FIELDS = ("title", "topic", "script", "type", *SCRIPT_REQUEST_FIELDS, "label")
+TEXT_FIELDS = ("title", "topic", "script", "link", "type", *SCRIPT_REQUEST_FIELDS, "label")
 FIELD_LABELS = {
     **{name: name.capitalize() for name in TEXT_FIELDS},
     "duration": "Length",
     **{name: setting_label(name) for name in OPTION_FIELDS},
 }
-HEADER_WORDS = {"name": "title", "text": "script", "seconds": "duration", "ratio": "aspect_ratio"}
+HEADER_WORDS = {
+    "name": "title",
+    "text": "script",
+    "url": "link",
+    "seconds": "duration",
+    "ratio": "aspect_ratio",
+}
 DUPLICATE_MAX_AGE = timedelta(days=90)
 MAX_LISTED_CHOICES = 12
 FORMULA_RE = re.compile(r"^[=@+-][A-Za-z.]+\(|^=")
 SECONDS_RE = re.compile(r"^(\d+)\s*(s|sec|seconds)$", re.IGNORECASE)
 FORMULA = "This is a formula. Enter its value."
-NO_TEXT = "A topic or a script is required."
+NO_TEXT = "A topic, a script or a link is required."
 BOTH_TEXTS = "Enter a topic or a script, not both."
 NOT_A_CHOICE = "“{text}” is no {noun} that this account offers."
 NOT_OF_TYPE = "{type} has no {noun}. Empty the cell."
-NO_PAGES = "A batch makes no videos from web pages. Start those in the studio."
+NO_LINK = "A video from a web page needs its link."
 TOO_MANY_CELLS = "The row has more cells than there are column names. Is a text not in quotes?"
 
 
@@ -69,6 +80,7 @@ class RowCheck:
     settings: dict[str, Any] = field(default_factory=dict)
     script_request: dict[str, Any] = field(default_factory=dict)
     label: str = ""
+    link: str = ""  # of the web page that it is made from
     problems: list[RowProblem] = field(default_factory=list)
     duplicate: str = ""
     written_script: str = ""  # by the service for an earlier attempt, which paid it
@@ -78,9 +90,14 @@ class RowCheck:
         return str(self.chosen.get("topic", ""))
 
     @property
+    def has_service_script(self) -> bool:
+        """Whether its script is written by the service, from a topic or a web page."""
+        return bool(self.topic or (self.link and not self.chosen.get("script")))
+
+    @property
     def needs_script(self) -> bool:
         """Whether the service has to write its script first."""
-        return bool(self.topic) and not self.written_script
+        return self.has_service_script and not self.written_script
 
     @property
     def seconds(self) -> int:
@@ -130,8 +147,8 @@ class RowRules:
 
     def clean_type(self, check: RowCheck, values: Mapping[str, str]) -> str:
         if not (text := values.get("type")):
-            return self.default_type
-        offered = {flow.type: flow.label for flow in FLOWS.values() if not flow.reads_page}
+            return FROM_WEB_PAGE.type if "link" in values else self.default_type
+        offered = {flow.type: flow.label for flow in FLOWS.values()}
         by_text = {word.casefold(): type_ for pair in offered.items() for word in pair
                    for type_ in [pair[0]]}  # fmt: skip
         if type_ := by_text.get(text.casefold()):
@@ -169,13 +186,14 @@ class TypeRules:
         """Add to the check what the row has, and what is wrong with it."""
         cleaned = self.clean_cells(check, values)
         topic, script = cleaned.get("topic", ""), cleaned.get("script", "")
-        if self.flow.reads_page:
-            self.rules.add_problem(check, "type", NO_PAGES)
+        check.link = cleaned.get("link", "")
+        if self.flow.reads_page and "link" not in values:
+            self.rules.add_problem(check, "link", NO_LINK)
         elif topic and script:
             self.rules.add_problem(check, "script", BOTH_TEXTS)
-        elif not (values.keys() & {"topic", "script"}):
+        elif not (values.keys() & {"topic", "script", "link"}):
             self.rules.add_problem(check, "topic", NO_TEXT)
-        check.title = cleaned.get("title") or read_start_text(topic or script).title
+        check.title = cleaned.get("title") or read_start_text(topic or script or check.link).title
         check.label = values.get("label", "")[:MAX_LABEL_NAME_CHARS]
         check.chosen = {"type": self.flow.type} | {
             name: value
@@ -204,8 +222,9 @@ class TypeRules:
                 self.rules.add_problem(
                     check, name, NOT_OF_TYPE.format(type=self.flow.label, noun=noun)
                 )
+        is_written = "topic" in values or ("link" in values and "script" not in values)
         for name in SCRIPT_REQUEST_FIELDS:
-            if values.get("topic") and name not in values and not self.script_request.get(name):
+            if is_written and name not in values and not self.script_request.get(name):
                 self.clean_cell(check, cleaned, name, "")
         return cleaned
 
@@ -228,7 +247,8 @@ class TypeRules:
 
     def add_unmet(self, check: RowCheck) -> None:
         """Add what a render of it would lack, by the preconditions of its type."""
-        chosen = {**check.settings, "script": check.settings.get("script") or check.topic}
+        chosen = {**check.settings, "assets": check.link}  # read from the page when it begins
+        chosen["script"] = check.settings.get("script") or check.topic or check.link
         for need in self.flow.preconditions:
             if refusal := need.find_refusal(chosen, self.rules.options):
                 self.rules.add_problem(check, need.field, refusal)
@@ -240,7 +260,11 @@ def build_fields(account: Account, options: FacelessOptions, flow: Flow) -> dict
     request = WriteScriptForm(options, requires_words=words).fields
     fields: dict[str, forms.Field] = {
         "title": TitleField(),
-        "topic": TopicField(required=False),
+        **(
+            {"link": PageAddressField()}
+            if flow.reads_page
+            else {"topic": TopicField(required=False)}
+        ),
         "script": ScriptField(required=False, rows=1),
         **{name: request[name] for name in SCRIPT_REQUEST_FIELDS},
         **{name: option_field(setting, options) for name, setting in flow.settings.items()},
@@ -301,6 +325,12 @@ def find_columns(headers: Sequence[str]) -> list[str]:
     return columns
 
 
+def table_of_ideas(ideas: Sequence[Idea]) -> Table:
+    """Return a row for each idea: its title is the topic, as that of a draft."""
+    cells = ([shorten_title(one.title), one.title[:MAX_TOPIC_CHARACTERS]] for one in ideas)
+    return Table(["title", "topic"], dict(enumerate(cells, start=1)))
+
+
 def mark_duplicates(batch: Batch, checks: Iterable[RowCheck]) -> None:
     """Mark rows that repeat an earlier one that is made, and those with the title of a video of the
     last 90 days. One query."""
@@ -312,7 +342,7 @@ def mark_duplicates(batch: Batch, checks: Iterable[RowCheck]) -> None:
     for check in checks:
         if not check.title or check.row.choice == RowChoice.LEAVE_OUT:
             continue
-        text = str(check.topic or check.chosen.get("script", ""))
+        text = str(check.topic or check.link or check.chosen.get("script", ""))
         key = (check.title.casefold(), text.casefold())
         number = first.setdefault(key, check.row.number)
         if number != check.row.number:

@@ -17,7 +17,8 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dashboard.batches.row_checks import RowCheck, RowRules
+from dashboard.batches.row_checks import RowCheck, RowProblem, RowRules
+from dashboard.batches.row_outcomes import find_outcome, is_page_script_due, is_render_due
 from dashboard.batches.stop_loss import RowFacts, StepKind, decide_next_step
 from dashboard.models import (
     AuditAction,
@@ -38,17 +39,22 @@ from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.video_options import account_options
-from dashboard.shared.videos.status_text import failure_reason
 from dashboard.studio import actions
 from dashboard.studio.flows import flow_of
 from dashboard.studio.planned_renders import ABOVE_LIMIT, plan_render
-from dashboard.studio.queries.price import price_state_and_reason, token_requirement
+from dashboard.studio.queries.price import token_requirement
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, Charge, ChargeState, DatabaseEpoch, Draft, Job, JobState
+from proxyapi.kinds.page_reading import request_page_read
+from proxyapi.models import (
+    Account,
+    Charge,
+    DatabaseEpoch,
+    Draft,
+    Job,
+)
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
-from proxyapi.operations import SCRIPT_OPERATIONS
 from proxyapi.refusals import NotReady, Refusal
 
 MAX_STEPS_PER_RUN = 40
@@ -63,9 +69,6 @@ DATABASE_RESTORED = (
     "The database was restored from a backup. Rows that wait here may have been sent since. Look "
     "for their videos in the library before you resume."
 )
-DRAFT_DELETED = "Its draft was deleted."
-NOT_RENDERED = "Its script was written, and its render was not sent."
-UNDECIDED = ChargeState.DRAFT, *HOLDING_STATES
 RulesOfRun = dict[tuple[UUID, UUID | None], RowRules]  # read once a run, by token and preset
 
 
@@ -96,8 +99,12 @@ def advance_once(batch_id: UUID, rules: RulesOfRun) -> bool:
     batch = lock_batch(batch_id, BatchState.RUNNING)
     if batch is None:
         return False
-    if priced := next(filter(is_render_due, load_begun_rows(batch)), None):
+    begun = load_begun_rows(batch)
+    if priced := next(filter(is_render_due, begun), None):
         send_render(batch, priced)
+        return True
+    if read := next(filter(is_page_script_due, begun), None):
+        write_page_script(batch, read, rules)
         return True
     facts = load_facts(batch)
     step = decide_next_step(
@@ -179,22 +186,44 @@ def begin_row(batch: Batch, row: BatchRow, reserved: Decimal, known: RulesOfRun)
     by = find_runner(batch)
     if batch.lost_preset:
         raise NotReady(PRESET_GONE.format(name=batch.preset_name))
-    token = require_member_token(by)
-    key = token.pk, batch.preset_id
-    rules = known[key] = known.get(key) or RowRules(by, token, batch)
+    rules = load_rules(by, batch, known)
     check = rules.check(row)
     if check.problems:
-        first = check.problems[0]
-        place = f"{first.cell}: " if first.cell else ""
-        save_row(batch, row, BatchRowState.FAILED, f"{place}{first.sentence}")
+        fail_row(batch, row, check.problems[0])
         return
     row.job = start_row_draft(by, batch, row, check, rules)
     if stopped := token_requirement(row.job):
         raise NotReady(f"{stopped.label}.")
     check_whole_limit(by, row, row.job, reserved)
     save_row(batch, row, BatchRowState.BEGUN, "")
-    if check.topic and not row.job.draft.settings.get("script"):
+    if check.link:
+        request_page_read(row.job, check.link)
+    elif check.topic and not row.job.draft.settings.get("script"):
         plan_row_render(by, batch, row, row.job, check)
+
+
+def load_rules(by: Membership, batch: Batch, known: RulesOfRun) -> RowRules:
+    token = require_member_token(by)
+    key = token.pk, batch.preset_id
+    rules = known[key] = known.get(key) or RowRules(by, token, batch)
+    return rules
+
+
+def fail_row(batch: Batch, row: BatchRow, problem: RowProblem) -> None:
+    place = f"{problem.cell}: " if problem.cell else ""
+    save_row(batch, row, BatchRowState.FAILED, f"{place}{problem.sentence}")
+
+
+def write_page_script(batch: Batch, row: BatchRow, known: RulesOfRun) -> None:
+    """Admit the charge of a script from a web page with the render that follows, as `begin_row`
+    does for a topic: the images, which are settings, are there first."""
+    by = find_runner(batch)
+    check = load_rules(by, batch, known).check(row)
+    if check.problems or row.job is None:
+        fail_row(batch, row, check.problems[0])
+        return
+    plan_row_render(by, batch, row, row.job, check)
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
 
 
 def check_whole_limit(by: Membership, row: BatchRow, job: Job, reserved: Decimal) -> None:
@@ -217,7 +246,7 @@ def start_row_draft(
     chosen = dict(check.chosen)
     drafts = Draft.objects.filter(job__earlier_batch_rows=row).order_by("-job__created_at")
     scripts = (draft.settings.get("script") for draft in drafts)
-    if check.topic and (script := next(filter(None, scripts), "")):
+    if check.has_service_script and (script := next(filter(None, scripts), "")):
         chosen["script"] = script
     fallback = rules.of_type(str(chosen["type"])).fallback
     job = actions.start_draft(
@@ -246,21 +275,10 @@ def plan_row_render(
         job=job,
         nonce=uuid4(),
         seen=price,
-        chosen={"topic": check.topic, **check.script_request},
+        chosen={"topic": check.topic, "url": check.link, **check.script_request},
         limit=max((row.limit or Decimal(0)) - script_hold, Decimal(0)),
         digest=settings_digest(job.draft.settings),
     )
-
-
-def is_render_due(row: BatchRow) -> bool:
-    """Whether a row waits for its render alone: its script is known and priced, and nothing of it
-    is planned, sent or undecided."""
-    job = row.job
-    if row.state != BatchRowState.BEGUN or job is None or job.state != JobState.DRAFT:
-        return False
-    if not job.draft.settings.get("script") or not job.draft.has_current_estimate:
-        return False
-    return getattr(job, "planned_render", None) is None and not job.charges.all()
 
 
 def send_render(batch: Batch, row: BatchRow) -> None:
@@ -295,7 +313,8 @@ def save_row(batch: Batch, row: BatchRow, state: BatchRowState, reason: str) -> 
 
 def load_begun_rows(batch: Batch) -> list[BatchRow]:
     """Return the rows in progress with all that is known of their jobs. Two queries."""
-    related = ("job__draft", "job__account", "job__token", "job__planned_render")
+    jobs = ("draft", "account", "token", "planned_render", "page_read")
+    related = [f"job__{name}" for name in jobs]
     begun = batch.rows.filter(state=BatchRowState.BEGUN).select_related(*related)
     return list(begun.prefetch_related("job__charges"))
 
@@ -310,35 +329,6 @@ def settle_rows(batch_id: UUID) -> None:
         state, reason = find_outcome(row.job) if row.job else (BatchRowState.BEGUN, "")
         if state != BatchRowState.BEGUN:
             save_row(batch, row, state, reason)
-
-
-def find_outcome(job: Job) -> tuple[BatchRowState, str]:
-    """Return how a row that has begun ended, and why it failed; `BEGUN` while it goes on. A charge
-    whose outcome is not known is no failure."""
-    if job.state == JobState.COMPLETED:
-        return BatchRowState.DONE, ""
-    charges = sorted(job.charges.all(), key=lambda charge: charge.created_at)
-    plan = getattr(job, "planned_render", None)
-    is_planned = plan is not None and plan.is_active
-    if (
-        job.state == JobState.RUNNING
-        or is_planned
-        or any(one.state in UNDECIDED for one in charges)
-    ):
-        return BatchRowState.BEGUN, ""
-    if job.state == JobState.FAILED:
-        return BatchRowState.FAILED, failure_reason(job.failure_message)
-    if job.hidden_at is not None:
-        return BatchRowState.FAILED, DRAFT_DELETED
-    if charges and charges[-1].state == ChargeState.REFUSED:
-        return BatchRowState.FAILED, charges[-1].reason or "It was refused."
-    if plan is not None:
-        return BatchRowState.FAILED, plan.reason
-    if charges:
-        is_script = charges[-1].operation in SCRIPT_OPERATIONS
-        return (BatchRowState.FAILED, NOT_RENDERED) if is_script else (BatchRowState.BEGUN, "")
-    price, reason = price_state_and_reason(job)
-    return (BatchRowState.FAILED, reason) if price == "none" else (BatchRowState.BEGUN, "")
 
 
 @transaction.atomic

@@ -19,7 +19,7 @@ from dashboard.batches import actions
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.forms import BatchForm, NewBatchForm, ResumeForm, RowForm, StartForm
 from dashboard.batches.pages import load_batch, load_batches, result_rows, span_text
-from dashboard.batches.row_checks import FIELD_LABELS
+from dashboard.batches.row_checks import FIELD_LABELS, table_of_ideas
 from dashboard.batches.runner import find_runner
 from dashboard.models import BatchRow, BatchRowState, Membership, RowChoice
 from dashboard.shared.access import check_permission, fetch_batch, fetch_ideas
@@ -44,8 +44,18 @@ START_NOTICE = (
 )
 RETRY_NOTICE = "The limit of the batch rises by {limit} cr. Rows that wait go on, too."
 TEMPLATE_ROWS = (
-    ("title", "topic", "script", "voice", "genre", "length", "format", "label"),
-    ("Why lakes freeze from the top", "Why ice floats and fish survive", "", "", "", "60", "", ""),
+    ("title", "topic", "script", "link", "voice", "genre", "length", "format", "label"),
+    (
+        "Why lakes freeze from the top",
+        "Why ice floats and fish survive",
+        "",
+        "",
+        "",
+        "",
+        "60",
+        "",
+        "",
+    ),
 )
 
 
@@ -85,7 +95,15 @@ def batch_of_ideas(request: TeamRequest) -> HttpResponse:
     if not ideas:
         messages.error(request, NOTHING_SELECTED)
         return redirect("ideas")
-    made = actions.create_batch_of_ideas(by=request.membership, ideas=ideas)
+    count = "1 idea" if len(ideas) == 1 else f"{len(ideas)} ideas"
+    made = actions.create_batch(
+        by=request.membership,
+        name=f"{count}: {ideas[0].title}",
+        file_name="",
+        table=table_of_ideas(ideas),
+        preset=None,
+        ideas=ideas,
+    )
     return redirect("batch", made.pk)
 
 

@@ -203,4 +203,6 @@ class BatchRow(models.Model):
         if self.job is not None:
             return self.job.title
         values = self.values(self.batch.columns)
-        return values.get("title") or values.get("topic") or values.get("script", "")[:80]
+        return values.get("title") or (
+            values.get("topic") or values.get("link") or values.get("script", "")[:80]
+        )

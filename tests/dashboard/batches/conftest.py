@@ -28,7 +28,13 @@ account, token = studio.account, studio.token  # the fixtures
 HEADERS = "title,topic,script,voice,genre,length,format\n"
 
 
-def add_past_renders(token: Token, *costs: int, length: int = 60) -> None:
+def add_past_renders(
+    token: Token,
+    *costs: int,
+    length: int = 60,
+    subtype: str = "ai-visuals",
+    settings: dict[str, Any] = WANTED,
+) -> None:
     """Renders of the team of about this length in seconds, of four minutes each."""
     now = timezone.now()
     for number, cost in enumerate(costs):
@@ -36,8 +42,8 @@ def add_past_renders(token: Token, *costs: int, length: int = 60) -> None:
             account=token.account,
             token=token,
             title=f"Earlier {length} {number}",
-            draft__settings=WANTED,
-            subtype="ai-visuals",
+            draft__settings=settings,
+            subtype=subtype,
             length=length,
         )
         fields = {"state": ChargeState.CONFIRMED, "sent_at": now, "settled_at": now}
@@ -46,7 +52,7 @@ def add_past_renders(token: Token, *costs: int, length: int = 60) -> None:
         tenant=token.tenant,
         environment=token.account.environment,
         kind="faceless",
-        subtype="ai-visuals",
+        subtype=subtype,
         length=length,
         seconds=[240.0] * 5,
     )

@@ -26,7 +26,7 @@ def problems(by, batch):
         ("Fog,Why,,,Westernly,,", "E2 “Westernly” is no genre that this account offers. Possible"),
         ("Fog,Why,,,,45,", "F2 “45” is no length that this account offers. Possible are 30 s"),
         ("Fog,Why,,,,,9:16", "G2 “9:16” is no format that this account offers."),
-        ("Fog,,,,,,", "B2 A topic or a script is required."),
+        ("Fog,,,,,,", "B2 A topic, a script or a link is required."),
         ("Fog,Why,Because ice,,,,", "C2 Enter a topic or a script, not both."),
         ("=1+1,Why,,,,,", "A2 This is a formula. Enter its value."),
         (f"{'x' * 201},Why,,,,,", "A2 It is too long."),
@@ -52,10 +52,9 @@ def test_a_legal_row_has_the_values_of_its_cells(make_batch, priya):
 
 def test_a_type_is_known_by_its_name(make_batch, priya):
     headers = "title,topic,type\n"
-    batch = make_batch("Fog,Why,AI visuals", "Ice,Why,Claymation", "Sun,Why,url-based",
-                       headers=headers)  # fmt: skip
+    batch = make_batch("Fog,Why,AI visuals", "Ice,Why,Claymation", headers=headers)
     found = problems(priya, batch)
-    assert [one[:22] for one in found] == ["C3 “Claymation” is no ", "C4 “url-based” is no t"]
+    assert [one[:22] for one in found] == ["C3 “Claymation” is no "]
 
 
 def test_options_that_are_gone_are_a_problem_of_their_cell(make_batch, priya):
