@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.row_checks import find_columns
-from dashboard.batches.runner import change_state, find_runner, load_facts, lock_batch
+from dashboard.batches.runner import RETRIED_WITH, change_state, find_runner, load_facts, lock_batch
 from dashboard.batches.table_file import Table
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import (
@@ -128,10 +128,7 @@ def change_row(
     """Change cells of our copy of a row, by column, and whether the row is made."""
     locked = lock_draft_batch(by, batch)
     row = locked.rows.get(number=number)
-    texts = [*row.cells, *[""] * (len(locked.headers) - len(row.cells))]
-    for column, text in cells.items():
-        texts[column] = text
-    row.cells = texts[: len(locked.headers)] if cells else row.cells
+    row.set_cells(cells)
     row.choice = row.choice if choice is None else choice
     row.save(update_fields=["cells", "choice"])
     record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, row=number)
@@ -369,7 +366,8 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
 def load_failed_rows(batch: Batch) -> list[BatchRow]:
     """Return the failed rows with what a retry of them needs."""
     failed = batch.rows.filter(state=BatchRowState.FAILED)
-    return list(failed.select_related("job__draft").order_by("number"))
+    related = (f"job__{name}" for name in RETRIED_WITH)
+    return list(failed.select_related(*related).order_by("number"))
 
 
 @transaction.atomic

@@ -15,7 +15,13 @@ from statistics import median_low
 
 from django.utils import timezone
 
-from dashboard.batches.row_checks import RowCheck, RowProblem, RowRules, mark_duplicates
+from dashboard.batches.row_checks import (
+    RowCheck,
+    RowProblem,
+    RowRules,
+    mark_duplicates,
+    paid_script,
+)
 from dashboard.models import Batch, BatchRow, Membership
 from dashboard.shared.member_token import require_member_token
 from dashboard.studio.flows import FLOWS
@@ -100,8 +106,8 @@ def load_dry_run(by: Membership, batch: Batch, rows: Sequence[BatchRow]) -> DryR
     rules = RowRules(by, token, batch)
     checks = [rules.check(row) for row in rows]
     for check in checks:
-        if check.has_service_script and check.row.job is not None:
-            check.written_script = str(check.row.job.chosen_settings.get("script") or "")
+        if check.row.job is not None:
+            check.written_script = paid_script(check, check.row.job)
     if batch.is_draft:
         mark_duplicates(batch, checks)
     run = DryRun(token, checks, pricing.script_credits(token.account))

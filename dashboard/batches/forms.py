@@ -176,9 +176,12 @@ class RowForm(PortalForm):
     """The cells of a row. A cell that is not sent stays as it is: a button sends one."""
 
     choice = forms.ChoiceField(required=False, choices=RowChoice.choices, label="Make it")
+    limit = forms.DecimalField(required=False, widget=forms.HiddenInput)  # that was shown
 
     def __init__(self, batch: Batch, row: BatchRow, data: Any = None) -> None:
         super().__init__(data, initial={"choice": row.choice}, use_required_attribute=False)
+        if not batch.is_draft:
+            del self.fields["choice"]
         for at, header in enumerate(batch.headers):
             if not batch.columns[at]:
                 continue
@@ -200,7 +203,7 @@ class RowForm(PortalForm):
             if name.startswith("cell-") and name in self.data
         }
         is_chosen = "choice" in self.data
-        return {"cells": cells, "choice": self.cleaned_data["choice"] if is_chosen else None}
+        return {"cells": cells, "choice": self.cleaned_data.get("choice") if is_chosen else None}
 
 
 class StartForm(ConfirmForm):

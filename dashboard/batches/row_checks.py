@@ -22,6 +22,7 @@ from dashboard.studio.flows import FLOWS, FROM_WEB_PAGE, Flow, OptionSetting
 from dashboard.studio.forms import WriteScriptForm
 from dashboard.studio.forms.fields import OptionField, ScriptField, TitleField, TopicField
 from dashboard.studio.forms.page_address import PageAddressField
+from dashboard.studio.kept_settings.capture import draft_origin
 from dashboard.studio.kept_settings.groups import SCRIPT_REQUEST_FIELDS, setting_label
 from dashboard.studio.kept_settings.new_drafts import build_draft_start, starting_type
 from dashboard.studio.queries import load_default_settings, requires_script_words
@@ -323,6 +324,20 @@ def find_columns(headers: Sequence[str]) -> list[str]:
         name = known.get(" ".join(header.casefold().replace("_", " ").split()), "")
         columns.append(name if name not in columns else "")
     return columns
+
+
+def paid_script(check: RowCheck, job: Job) -> str:
+    """Return the script that the service wrote for an earlier attempt of a row, which paid it;
+    empty if the row asks for another one now. The job has its draft, origin and page read."""
+    origin, page_read = draft_origin(job), getattr(job, "page_read", None)
+    asked = origin.script_request if origin else {}
+    is_same = (
+        check.has_service_script
+        and check.topic == job.chosen_settings.get("topic", "")
+        and check.link == (page_read.url if page_read else "")
+        and all(asked.get(name) == value for name, value in check.script_request.items())
+    )
+    return str(job.chosen_settings.get("script") or "") if is_same else ""
 
 
 def table_of_ideas(ideas: Sequence[Idea]) -> Table:

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from dashboard.batches.row_checks import RowCheck, RowProblem, RowRules
+from dashboard.batches.row_checks import RowCheck, RowProblem, RowRules, paid_script
 from dashboard.batches.row_outcomes import find_outcome, is_page_script_due, is_render_due
 from dashboard.batches.stop_loss import RowFacts, StepKind, decide_next_step
 from dashboard.models import (
@@ -51,13 +51,13 @@ from proxyapi.models import (
     Account,
     Charge,
     DatabaseEpoch,
-    Draft,
     Job,
 )
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import NotReady, Refusal
 
 MAX_STEPS_PER_RUN = 40
+RETRIED_WITH = ("draft", "draft_origin", "page_read")  # of a job: its script and what asked for it
 MEMBER_GONE = "{name} is no longer in the team, or may no longer render."
 PRESET_GONE = "The preset “{name}” was deleted. What has begun goes on."
 FAILURES_REACHED = "{count} videos failed, as many as this batch allows."
@@ -244,9 +244,8 @@ def start_row_draft(
     """Start the draft with the settings that were checked. A script that an earlier attempt paid
     for is used again."""
     chosen = dict(check.chosen)
-    drafts = Draft.objects.filter(job__earlier_batch_rows=row).order_by("-job__created_at")
-    scripts = (draft.settings.get("script") for draft in drafts)
-    if check.has_service_script and (script := next(filter(None, scripts), "")):
+    earlier = row.earlier_jobs.select_related(*RETRIED_WITH).order_by("-created_at")
+    if script := next(filter(None, (paid_script(check, job) for job in earlier)), ""):
         chosen["script"] = script
     fallback = rules.of_type(str(chosen["type"])).fallback
     job = actions.start_draft(

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
-from dashboard.batches import actions
+from dashboard.batches import actions, row_changes
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.forms import BatchForm, NewBatchForm, ResumeForm, RowForm, StartForm
 from dashboard.batches.pages import load_batch, load_batches, result_rows, span_text
@@ -32,6 +32,7 @@ from dashboard.shared.price_question import PriceQuestion
 from dashboard.shared.roles import Permission
 from dashboard.shared.second_person import WITHOUT_SECOND_PERSON
 from dashboard.shared.team_balance import credit_shortfall_text
+from proxyapi.models.account import amount_text
 from proxyapi.refusals import Refusal, StaleData
 
 PAGE_TEMPLATE, BODY_TEMPLATE = "batches/batch.html", "batches/_body.html"
@@ -187,21 +188,29 @@ class RepairRow(BatchDialog):
         if row is None:
             raise Http404("This batch has no such row.")
         self.row: BatchRow = row
+        if not self.batch.is_draft:
+            actions.require_own(self.by, self.batch)
+            if row.state not in row_changes.CHANGEABLE:
+                messages.error(self.request, row_changes.ROW_BEGUN.format(number=number))
+                return redirect_to(self.request, self.back)
         return None
 
     def build_form(self, data: Mapping[str, Any] | None = None) -> RowForm:
         return RowForm(self.batch, self.row, data)
 
     def save(self, form: RowForm) -> str:
+        row: dict[str, Any] = {"by": self.by, "batch": self.batch, "number": self.row.number}
         changes = form.changes()
         choice = changes.pop("choice")
-        actions.change_row(
-            by=self.by,
-            batch=self.batch,
-            number=self.row.number,
-            choice=None if choice is None else RowChoice(choice),
-            **changes,
-        )
+        if self.batch.is_draft:
+            choice = None if choice is None else RowChoice(choice)
+            actions.change_row(**row, **changes, choice=choice)
+            return ""
+        try:
+            row_changes.change_started_row(**row, **changes, confirmed=form.cleaned_data["limit"])
+        except row_changes.LimitRises as rise:
+            form.data = dict(form.data.items()) | {"limit": amount_text(rise.limit)}
+            raise
         return ""
 
     def load_dialog(self) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 from django.conf import settings
@@ -191,6 +191,14 @@ class BatchRow(models.Model):
 
     def cell(self, column: int) -> str:
         return str(self.cells[column]) if column < len(self.cells) else ""
+
+    def set_cells(self, texts: Mapping[int, str]) -> None:
+        """Replace the texts of these columns."""
+        width = len(self.batch.headers)
+        cells = [*self.cells, *[""] * (width - len(self.cells))]
+        for column, text in texts.items():
+            cells[column] = text
+        self.cells = cells[:width] if texts else self.cells
 
     def values(self, columns: Sequence[str]) -> dict[str, str]:
         """Return the texts of the used columns by field name; empty cells are left out."""
