@@ -76,9 +76,9 @@ def create_batch(
     *,
     by: Membership,
     name: str,
-    file_name: str,
     table: Table,
-    preset: Preset | None,
+    file_name: str = "",
+    preset: Preset | None = None,
     ideas: Sequence[Idea] = (),
 ) -> Batch:
     """Store the rows of a table; nothing is sent and nothing is charged. `ideas` are those of

@@ -124,6 +124,7 @@ def load_dry_run_page(
         "ready_count": counts["ready"],
         "tabs": build_tabs(batch, DRAFT_TABS, counts, show),
         "page": page,
+        "show": show,
         "query": f"show={show}&" if show else "",
         "rows": shown,
         **load_cost(maker, batch, run),

@@ -250,9 +250,12 @@ class TypeRules:
         """Add what a render of it would lack, by the preconditions of its type."""
         chosen = {**check.settings, "assets": check.link}  # read from the page when it begins
         chosen["script"] = check.settings.get("script") or check.topic or check.link
+        unmet: dict[str, str] = {}
         for need in self.flow.preconditions:
             if refusal := need.find_refusal(chosen, self.rules.options):
-                self.rules.add_problem(check, need.field, refusal)
+                unmet.setdefault(need.field, refusal)
+        for name, refusal in unmet.items():
+            self.rules.add_problem(check, name, refusal)
 
 
 def build_fields(account: Account, options: FacelessOptions, flow: Flow) -> dict[str, forms.Field]:

@@ -57,6 +57,7 @@ from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import NotReady, Refusal
 
 MAX_STEPS_PER_RUN = 40
+ATTEMPTS = ("job__batch_row", "job__earlier_batch_rows")  # the present one, those before
 RETRIED_WITH = ("draft", "draft_origin", "page_read")  # of a job: its script and what asked for it
 MEMBER_GONE = "{name} is no longer in the team, or may no longer render."
 PRESET_GONE = "The preset “{name}” was deleted. What has begun goes on."
@@ -137,19 +138,22 @@ def limit_text(batch: Batch, facts: Sequence[RowFacts]) -> str:
 def load_facts(batch: Batch) -> list[RowFacts]:
     """Return what the rows of a batch have used, in the order of the file. Three queries, which
     read no texts."""
-    used = load_used_credits(batch)
+    used, earlier = (load_used_credits(batch, attempts=(one,)) for one in ATTEMPTS)
     rows = batch.rows.values_list("pk", "number", "state", "limit")
     return [
-        RowFacts(number, state, used[pk], limit or Decimal(0)) for pk, number, state, limit in rows
+        RowFacts(number, state, used[pk], limit or Decimal(0), earlier[pk])
+        for pk, number, state, limit in rows
     ]
 
 
-def load_used_credits(batch: Batch, *, only_spent: bool = False) -> defaultdict[int, Decimal]:
-    """Return the credits that rows have spent and hold, also in earlier attempts, by their id. Two
-    queries."""
+def load_used_credits(
+    batch: Batch, *, only_spent: bool = False, attempts: Iterable[str] = ATTEMPTS
+) -> defaultdict[int, Decimal]:
+    """Return the credits that rows have spent and hold, also in earlier attempts, by their id. A
+    query for each kind of attempt."""
     used: defaultdict[int, Decimal] = defaultdict(Decimal)
     counted = Q(state__in=CHARGED_STATES) | Q(state__in=HOLDING_STATES)
-    for path in ("job__batch_row", "job__earlier_batch_rows"):
+    for path in attempts:
         charges = Charge.objects.filter(counted, **{f"{path}__batch": batch})
         for row_id, state, hold, cost in charges.values_list(path, "state", "hold", "cost"):
             if state in CHARGED_STATES and cost is not None:

@@ -24,18 +24,19 @@ class StepKind(StrEnum):
 
 
 class RowFacts(NamedTuple):
-    """Credits: what the row has spent and holds, with earlier attempts (`used`), and what it may
-    cost at most (`limit`)."""
+    """Credits: what the row has spent and holds (`used`) and may cost at most (`limit`), both in
+    this attempt, and what it used in earlier ones (`earlier`)."""
 
     number: int
     state: str
     used: Decimal
     limit: Decimal
+    earlier: Decimal = Decimal(0)
 
     @property
     def committed(self) -> Decimal:
         is_open = self.state == BatchRowState.BEGUN
-        return max(self.used, self.limit) if is_open else self.used
+        return self.earlier + (max(self.used, self.limit) if is_open else self.used)
 
 
 class NextStep(NamedTuple):
@@ -57,7 +58,6 @@ def decide_next_step(
     if len(begun) >= at_once:
         return NextStep(StepKind.WAIT)
     row = waiting[0]
-    # A retried row keeps what its earlier attempts used, and may cost its limit once more.
     if sum(row.committed for row in rows) + row.limit > max_credits:
         return NextStep(StepKind.WAIT if begun else StepKind.STOP_CREDITS)
     return NextStep(StepKind.BEGIN, row.number)

@@ -96,15 +96,8 @@ def batch_of_ideas(request: TeamRequest) -> HttpResponse:
     if not ideas:
         messages.error(request, NOTHING_SELECTED)
         return redirect("ideas")
-    count = "1 idea" if len(ideas) == 1 else f"{len(ideas)} ideas"
-    made = actions.create_batch(
-        by=request.membership,
-        name=f"{count}: {ideas[0].title}",
-        file_name="",
-        table=table_of_ideas(ideas),
-        preset=None,
-        ideas=ideas,
-    )
+    name, table = f"Ideas: {ideas[0].title}", table_of_ideas(ideas)
+    made = actions.create_batch(by=request.membership, name=name, table=table, ideas=ideas)
     return redirect("batch", made.pk)
 
 
@@ -131,9 +124,10 @@ def batch(request: TeamRequest, batch_id: UUID) -> HttpResponse:
     context = load_batch(request.membership, row, request.GET.dict())
     if form:
         context["settings_form"] = form
-    if request.htmx and not is_sent:
+    if request.htmx and request.htmx.target != "main":
         return render(request, BODY_TEMPLATE, {**context, "oob": True})
-    return render(request, PAGE_TEMPLATE, context, status=INVALID_FORM_STATUS if form else 200)
+    status = INVALID_FORM_STATUS if form and not request.htmx else 200
+    return render(request, PAGE_TEMPLATE, context, status=status)
 
 
 @require_POST
@@ -141,9 +135,9 @@ def pause(request: TeamRequest, batch_id: UUID) -> HttpResponse:
     row = fetch_batch(request, batch_id, Permission.RENDER)
     try:
         actions.pause_by_person(by=request.membership, batch=row)
-        messages.info(request, "Paused. What has begun goes on.")
     except Refusal as refusal:
         messages.error(request, refusal.sentence)
+        return redirect_to(request, "batch", row.pk)
     return redirect("batch", row.pk)
 
 
@@ -212,6 +206,16 @@ class RepairRow(BatchDialog):
             form.data = dict(form.data.items()) | {"limit": amount_text(rise.limit)}
             raise
         return ""
+
+    def answer_saved(self) -> HttpResponse:
+        # A page that is loaded anew would close a dialog that was opened meanwhile.
+        return redirect(f"{self.back}?{self.request.GET.urlencode()}")
+
+    def show(self, form: Any) -> HttpResponse:
+        if self.request.htmx and form.is_bound:
+            messages.error(self.request, form.first_error())
+            return redirect_to(self.request, self.back)
+        return super().show(form)
 
     def load_dialog(self) -> Mapping[str, Any]:
         return {**super().load_dialog(), "row": self.row}

@@ -19,7 +19,7 @@ def test_ideas_become_rows_that_are_checked_and_remember_their_idea(history, pri
     answer = client_of(priya).post(URL, {"idea": [str(idea.pk) for idea in ideas]})
     batch = Batch.objects.get()
     assert answer["Location"] == f"/batches/{batch.pk}/"
-    assert batch.name == "2 ideas: Deep lakes"
+    assert batch.name == "Ideas: Deep lakes"
     assert [check.status for check in dry_run(priya, batch).checks] == ["ready", "ready"]
     assert [row.cells[1] for row in batch.rows.all()] == [idea.title[:500] for idea in ideas]
     assert max(len(row.cells[0]) for row in batch.rows.all()) <= 80

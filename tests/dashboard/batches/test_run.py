@@ -9,6 +9,7 @@ import pytest
 
 from dashboard.batches import actions
 from dashboard.batches.dry_run import load_dry_run
+from dashboard.batches.runner import load_facts, reserved_credits
 from dashboard.models import BatchRow, BatchState
 from dashboard.studio.planned_renders import continue_planned_render
 from proxyapi.models import Account, Charge, Job
@@ -144,6 +145,9 @@ def test_failed_rows_are_sent_again_with_the_script_that_was_paid(make_batch, pr
     )
     batch = advance(batch)
     assert states(batch) == ["begun"]
+    (facts,) = load_facts(batch)
+    assert (facts.earlier, facts.committed) == (100, 100 + facts.limit)
+    assert reserved_credits([facts]) == facts.limit
     assert not charges_of(batch, "faceless.scripts")
     price_draft(jobs_of(batch)[0], 96)
     advance(batch)
