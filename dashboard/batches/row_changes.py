@@ -10,6 +10,7 @@ from django.db import transaction
 from dashboard.batches.actions import check_team_rules, publish, queue_row, require_own
 from dashboard.batches.dry_run import load_dry_run
 from dashboard.batches.runner import RETRIED_WITH, lock_batch
+from dashboard.library.actions import find_or_create_label
 from dashboard.models import AuditAction, Batch, BatchRow, BatchRowState, BatchState, Membership
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
@@ -70,6 +71,8 @@ def change_started_row(
             locked.max_credits = (locked.max_credits or Decimal(0)) + more
             locked.save()
         queue_row(run, row)
+    if label := run.checks[0].label:
+        find_or_create_label(by=by, name=label)
     row.save()
     amounts = {"before": {"limit": amount_text(before)}, "after": {"limit": amount_text(limit)}}
     record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, row=number, **amounts)

@@ -32,6 +32,7 @@ def test_a_range_of_ideas_is_selected_with_shift_and_let_go_with_escape(
     boxes.nth(2).click(modifiers=["Shift"])
     expect(bar).to_contain_text("3 ideas selected")
     expect(bar.get_by_role("button", name="Make 3 drafts")).to_be_visible()
+    expect(bar.get_by_role("button", name="Batch of 3 ideas")).to_be_visible()
     page.keyboard.press("Escape")
     expect(bar).to_be_hidden()
     expect(boxes.nth(1)).not_to_be_checked()

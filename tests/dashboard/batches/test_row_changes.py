@@ -55,6 +55,16 @@ def test_a_row_that_waits_is_made_as_it_was_changed(started, priya):
     assert started.max_credits == 393
 
 
+def test_a_label_that_is_new_is_made_for_its_video(make_batch, priya):
+    headers = "title,topic,label\n"
+    batch = make_batch("Fog,Why,", "Ice,How,", headers=headers, at_once=1)
+    batch = advance(start(priya, batch))
+    change(priya, batch, 2, {2: "Winter"})
+    render_all(batch)
+    labels = jobs_of(batch)[1].labels.values_list("name", flat=True)
+    assert sorted(labels) == ["Lakes", "Winter"]
+
+
 def test_a_higher_price_is_shown_and_confirmed_in_the_dialog(started, priya, client_of):
     browser, url = client_of(priya), f"/batches/{started.pk}/rows/2/"
     assert f'href="{url}"' in browser.get(f"/batches/{started.pk}/").content.decode()
