@@ -201,21 +201,19 @@ class SheetScan:
         if name != "c" or self.seen.isdisjoint(("f", "v", "is")):
             return
         cell = cell_name(self.column - 1, self.line - 1)
-        if self.kind == "e":
-            raise Refusal(ERROR_VALUE.format(cell=cell))
-        if self.seen.isdisjoint(("v", "is")):
-            raise Refusal(NO_VALUE.format(cell=cell))
         length = self.lengths[int(self.text)] if self.kind == "s" else len(self.text)
         self.rows.add(self.line)
         self.total += length
-        if self.line > MAX_LINES or len(self.rows) > MAX_ROWS + 1:
-            raise Refusal(TOO_MANY_ROWS)
-        if self.column > MAX_COLUMNS:
-            raise Refusal(TOO_MANY_COLUMNS.format(cell=cell))
-        if length > MAX_CELL_CHARACTERS:
-            raise Refusal(CELL_TOO_LONG.format(cell=cell))
-        if self.total > MAX_FILE_BYTES:
-            raise Refusal(TEXTS_TOO_LARGE)
+        for is_wrong, sentence in (
+            (self.kind == "e", ERROR_VALUE),
+            ("f" in self.seen and not self.text and self.kind != "str", NO_VALUE),
+            (self.line > MAX_LINES or len(self.rows) > MAX_ROWS + 1, TOO_MANY_ROWS),
+            (self.column > MAX_COLUMNS, TOO_MANY_COLUMNS),
+            (length > MAX_CELL_CHARACTERS, CELL_TOO_LONG),
+            (self.total > MAX_FILE_BYTES, TEXTS_TOO_LARGE),
+        ):
+            if is_wrong:
+                raise Refusal(sentence.format(cell=cell))
 
 
 def read_place(text: str) -> tuple[int, int]:

@@ -30,7 +30,7 @@ def test_a_spreadsheet_of_libreoffice_is_read():
     """It writes the last line of a sheet that was formatted as a whole, with an empty cell."""
     cells = [
         *(number("C2", 60), number("D2", 7.5), number("E2", 46000, 1), number("F2", 46000.25, 1)),
-        formula("G2", "<v>stored</v>"),
+        *(formula("G2", "<v>stored</v>"), formula("I2", "<v></v>")),
         '<c r="H2" s="0" t="b"><v>1</v></c>',
     ]
     last = row(1048576, '<c r="A1048576" s="1"/>')
@@ -104,7 +104,8 @@ BOMB_OF_ENTITIES = '<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>'
         (workbook({"A": FOG}, TEXTS)[:-200], "damaged"),
         (workbook({"A": FOG}), "damaged"),  # no shared texts
         (workbook({"A": HEADERS + row(2, text("$A$2", 2))}, TEXTS), "damaged"),
-        (workbook({"A": FOG + formula("A3", "")}, TEXTS), "A3 has a formula without a stored"),
+        (workbook({"A": FOG + formula("A3", "", "n")}, TEXTS), "A3 has a formula without a stored"),
+        (workbook({"A": FOG + formula("A3", "<v/>", "n")}, TEXTS), "A3 has a formula without"),
         (workbook({"A": FOG + formula("A3", "<v>#N/A</v>", "e")}, TEXTS), "A3 has an error"),
         (workbook({"A": FOG + text("AO3", 2)}, TEXTS), "AO3 is filled. A table has up to 40"),
         (workbook({"A": FOG + text("a1048576", 2)}, TEXTS), "more than 500 rows"),
