@@ -142,6 +142,7 @@ app.conf.update(
         "audit-chains": beat_entry(1800.0, "dashboard.tasks.verify_all_audit_chains"),
         "key-rotations": beat_entry(30.0, "dashboard.tasks.sweep_key_rotations"),
         "planned-renders": beat_entry(10.0, "dashboard.tasks.sweep_planned_renders"),
+        "series": beat_entry(15.0, "dashboard.tasks.sweep_series"),
         "batches": beat_entry(5.0, "dashboard.tasks.sweep_batches"),
         "audited-sign-ins": beat_entry(15.0, "dashboard.tasks.audit_sign_ins"),
         "deliveries": beat_entry(10.0, "dashboard.tasks.deliver_due_alerts"),

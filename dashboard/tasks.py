@@ -24,6 +24,7 @@ from dashboard.alerts.member_notifications import notify_members
 from dashboard.alerts.pruning import prune_alert_events
 from dashboard.audit.actions import run_chain_check
 from dashboard.batches.runner import advance_batch as advance_batch_now
+from dashboard.batches.start_times import start_when_due
 from dashboard.budgets.actions import end_due_raises
 from dashboard.ledger.report_actions import send_due_reports
 from dashboard.members.actions.invitation_mail import mail_invitation
@@ -34,9 +35,11 @@ from dashboard.models import (
     KeyRotation,
     Membership,
     PlannedRender,
+    Series,
     Team,
 )
 from dashboard.operations.key_rotation import expired_lease, rotate_next_batch
+from dashboard.series.actions import run_series as run_series_now
 from dashboard.studio import planned_renders
 from dashboard.studio.presets.actions.comparison import compare_due_presets
 from dashboard.tokens.actions import record_undecryptable_tokens
@@ -243,8 +246,9 @@ def continue_planned_render(job_id: str) -> None:
 
 @shared_task
 def sweep_planned_renders() -> None:
-    """Runs every 10 seconds: plans whose task was lost, whose script failed, or that expired."""
-    for job_id in PlannedRender.objects.active().values_list("pk", flat=True):
+    """Runs every 10 seconds: plans whose task was lost, whose script failed, whose time has come,
+    or that expired."""
+    for job_id in PlannedRender.objects.due().values_list("pk", flat=True):
         continue_planned_render.delay(str(job_id))
 
 
@@ -262,8 +266,27 @@ def advance_batch(batch_id: str) -> None:
     advance_batch_now(UUID(batch_id))
 
 
+@shared_task(expires=60)
+def start_batch(batch_id: str) -> None:
+    start_when_due(UUID(batch_id))
+
+
+@shared_task(expires=60)
+def run_series(series_id: str) -> None:
+    run_series_now(UUID(series_id))
+
+
+@shared_task
+def sweep_series() -> None:
+    """Runs every 15 seconds: series whose time has come."""
+    for series_id in Series.objects.due().values_list("pk", flat=True):
+        run_series.delay(str(series_id))
+
+
 @shared_task
 def sweep_batches() -> None:
     """Runs every 5 seconds: what a batch waits for ends without a task of its own."""
+    for batch_id in Batch.objects.due_to_start().values_list("pk", flat=True):
+        start_batch.delay(str(batch_id))
     for batch_id in Batch.objects.in_progress().values_list("pk", flat=True):
         advance_batch.delay(str(batch_id))

@@ -17,6 +17,7 @@ AREAS = (
         "storyboards",
         "studio",
         "batches",
+        "series",
         "ideas",
         "voices",
         "characters",

@@ -13,8 +13,9 @@ from dashboard.shared.notifications import NotificationChannels, channels_of
 KIND_NOTES = {
     NotificationKind.VIDEO_DONE: "in any of your teams",
     NotificationKind.VIDEO_FAILED: "with the service’s reason",
-    NotificationKind.RENDER_NOT_SENT: "it was to start after the script",
+    NotificationKind.RENDER_NOT_SENT: "it was to start by itself",
     NotificationKind.BATCH_ENDED: "or paused by itself; its videos are not told one by one",
+    NotificationKind.SERIES_PAUSED: "it starts nothing until I start it again",
     NotificationKind.REQUEST_ANSWERED: "approved, declined, outdated or commented on",
     NotificationKind.TOKEN_STOPPED: "the service refuses it",
     NotificationKind.MONTHLY_REPORT: "if a treasurer or owner made me a recipient",

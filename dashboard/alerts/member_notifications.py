@@ -24,6 +24,7 @@ from dashboard.models import (
     BatchState,
     NotificationKind,
     PlannedRender,
+    Series,
     Team,
     User,
 )
@@ -56,6 +57,7 @@ def notify_members(team_id: UUID) -> None:
         *find_stopped_tokens(team, now),
         *find_ended_plans(team, now),
         *find_ended_batches(team, now),
+        *find_paused_series(team, now),
     ]
     new = drop_known(team, found) if found else []
     people = User.objects.in_bulk({user_id for user_id, _ in new})
@@ -180,5 +182,23 @@ def find_ended_batches(team: Team, now: datetime) -> Iterator[PersonalNotificati
                 title=f"The batch “{batch.name}” {'has ended' if is_finished else 'is paused'}",
                 text=counted if is_finished else f"{batch.pause_reason} {counted}",
                 url=reverse("batch", args=[batch.pk]),
+            ),
+        )
+
+
+def find_paused_series(team: Team, now: datetime) -> Iterator[PersonalNotification]:
+    """Series that paused by themselves."""
+    rows = Series.objects.filter(team=team, paused_at__gt=now - ANSWER_MAX_AGE)
+    for series in rows.exclude(pause_reason=""):
+        yield (
+            series.member_id,
+            Notification(
+                kind=NotificationKind.SERIES_PAUSED,
+                subject=str(series.pk),
+                period=series.paused_at.isoformat() if series.paused_at else "",
+                state="late",
+                title=f"The series “{series.name}” is paused",
+                text=series.pause_reason,
+                url=reverse("series", args=[series.pk]),
             ),
         )

@@ -17,7 +17,15 @@ from django.utils import timezone
 
 from dashboard.batches.dry_run import DryRun, load_dry_run
 from dashboard.batches.row_checks import find_columns
-from dashboard.batches.runner import RETRIED_WITH, change_state, find_runner, load_facts, lock_batch
+from dashboard.batches.runner import (
+    RETRIED_WITH,
+    change_state,
+    find_runner,
+    load_facts,
+    lock_batch,
+    publish_batch,
+    run_batch,
+)
 from dashboard.batches.table_file import Table
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import (
@@ -40,10 +48,10 @@ from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
+from dashboard.shared.start_times import StartTime
 from proxyapi import pricing
 from proxyapi.charges import check_hold_fits
-from proxyapi.events import EventType, publish_event
-from proxyapi.models import Account, DatabaseEpoch, Idea
+from proxyapi.models import Account, Idea
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
@@ -99,7 +107,7 @@ def create_batch(
         for number, cells in table.rows.items()
     )
     record_audit_event(by, AuditAction.BATCH_CREATE, batch.pk, after={"rows": len(table.rows)})
-    publish(batch)
+    publish_batch(batch)
     return batch
 
 
@@ -112,7 +120,7 @@ def change_batch(*, by: Membership, batch: Batch, **changes: Any) -> Batch:
     locked.preset_name = locked.preset.name if locked.preset else ""
     locked.save()
     record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, after={"name": locked.name})
-    publish(locked)
+    publish_batch(locked)
     return locked
 
 
@@ -132,7 +140,7 @@ def change_row(
     row.choice = row.choice if choice is None else choice
     row.save(update_fields=["cells", "choice"])
     record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, row=number)
-    publish(locked)
+    publish_batch(locked)
 
 
 @transaction.atomic
@@ -141,7 +149,7 @@ def remove_batch(*, by: Membership, batch: Batch) -> None:
     locked = lock_draft_batch(by, batch)
     record_audit_event(by, AuditAction.BATCH_REMOVE, batch.pk, before={"name": locked.name})
     locked.delete()
-    publish(batch)
+    publish_batch(batch)
 
 
 def lock_draft_batch(by: Membership, batch: Batch) -> Batch:
@@ -164,8 +172,10 @@ def start_batch(
     seen: Decimal,
     version: str,
     approved_by: Membership | None = None,
+    start: StartTime | None = None,
 ) -> Batch:
     """Start a batch, which may spend up to its limit. A form that is sent twice starts it once.
+    With `start` it starts by itself then (`start_times`): the credits and budgets count then.
 
     `seen` is the usual price that was shown, in credits, `version` what `dry_run_version` was
     then: the rows that are ready, and their limits, are those that were confirmed. Raises
@@ -180,7 +190,9 @@ def start_batch(
     if locked.lost_preset:
         raise NotReady(PRESET_GONE.format(name=locked.preset_name))
     run = load_confirmed_run(by, locked, rows, seen, version)
-    check_team_rules(by, run, max_credits_of(locked, run), is_approved=approved_by is not None)
+    check_team_rules(
+        by, run, max_credits_of(locked, run), is_approved=approved_by is not None, start=start
+    )
     locked.approved_by = approved_by.user if approved_by else None
     locked.label = find_or_create_label(by=by, name=locked.name[:MAX_LABEL_NAME_CHARS])
     for name in sorted({check.label for check in run.ready if check.label}):
@@ -188,16 +200,11 @@ def start_batch(
     set_row_states(run, rows)
     locked.max_credits = max_credits_of(locked, run)
     locked.script_price, locked.started_at = run.script_price, timezone.now()
-    run_batch(locked)
+    run_batch(locked, start)
     after = {"rows": len(run.ready), "limit": amount_text(locked.max_credits)}
-    record_audit_event(by, AuditAction.BATCH_START, batch.pk, after=after)
+    action = AuditAction.BATCH_SCHEDULE if start else AuditAction.BATCH_START
+    record_audit_event(by, action, batch.pk, after=after)
     return locked
-
-
-def run_batch(batch: Batch) -> None:
-    batch.epoch = DatabaseEpoch.objects.get_or_create_current().number
-    change_state(batch, BatchState.RUNNING)
-    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
 
 
 def max_credits_of(batch: Batch, run: DryRun) -> Decimal:
@@ -237,12 +244,17 @@ def load_confirmed_run(
 
 
 def check_team_rules(
-    by: Membership, run: DryRun, limit: Decimal, *, is_approved: bool = False
+    by: Membership,
+    run: DryRun,
+    limit: Decimal,
+    *,
+    is_approved: bool = False,
+    start: StartTime | None = None,
 ) -> None:
-    """Raise `Refusal` if budgets, the second-person rule or the credits do not allow `limit`
-    credits for all rows together."""
+    """Raise `Refusal` if budgets, second-person rule or credits do not allow `limit` credits for
+    all rows together. With a `start` in the future only the rule counts now."""
     rules = lock_spending_rules(by)
-    for usage in rules.usages:
+    for usage in () if start else rules.usages:
         if not usage.has_room_for(limit):
             raise Refusal(OVER_BUDGET.format(hold=credits(limit), left=budget_left_text(usage)))
     above = rules.second_person_above
@@ -252,29 +264,32 @@ def check_team_rules(
     ):
         if above is not None and hold > above and not is_allowed:
             raise Refusal(text.format(above=credits(above), hold=credits(hold)))
-    check_hold_fits(Account.objects.get_locked(run.token.account_id), limit)
+    if start is None:
+        check_hold_fits(Account.objects.get_locked(run.token.account_id), limit)
 
 
 @transaction.atomic
-def request_batch_approval(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
-    """Ask a second person to start the batch; a change of it withdraws this."""
+def request_batch_approval(
+    *, by: Membership, batch: Batch, seen: Decimal, version: str, start: StartTime | None = None
+) -> None:
+    """Ask a second person to start the batch, now or at `start`; a change of it withdraws this."""
     check_permission(by, Permission.RENDER)
     require_own(by, batch)
     locked = lock_draft_batch(by, batch)
     run = load_confirmed_run(by, locked, list(locked.rows.all()), seen, version)
-    check_team_rules(by, run, max_credits_of(locked, run), is_approved=True)
+    check_team_rules(by, run, max_credits_of(locked, run), is_approved=True, start=start)
     locked.approval_requested_at = timezone.now()
+    locked.starts_at, locked.gives_up_at = start or (None, None)
     locked.save()
     after = {"limit": amount_text(max_credits_of(locked, run))}
     record_audit_event(by, AuditAction.BATCH_REQUEST, batch.pk, after=after)
-    publish(locked)
+    publish_batch(locked)
 
 
 @transaction.atomic
 @append_audit_rows_last()
 def approve_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) -> None:
-    """Start a batch for the member who asked; it uses their token and their budgets. `seen` and
-    `version` are as in `start_batch`."""
+    """Start a batch, as `start_batch` does, for the member who asked and with their token."""
     check_permission(by, Permission.MANAGE_MONEY)
     if by.user_id == batch.member_id:
         raise PermissionDenied(OWN_APPROVAL)
@@ -282,7 +297,8 @@ def approve_batch(*, by: Membership, batch: Batch, seen: Decimal, version: str) 
     if locked is None or locked.approval_requested_at is None:
         raise StaleData(NOT_REQUESTED)
     maker = find_runner(locked)
-    start_batch(by=maker, batch=locked, seen=seen, version=version, approved_by=by)
+    start = StartTime(locked.starts_at, locked.gives_up_at) if locked.starts_at else None
+    start_batch(by=maker, batch=locked, seen=seen, version=version, approved_by=by, start=start)
     record_audit_event(by, AuditAction.BATCH_APPROVE, batch.pk)
 
 
@@ -389,7 +405,3 @@ def require_own(by: Membership, batch: Batch) -> None:
     """Raise `PermissionDenied` for everybody but the member who made the batch."""
     if batch.member_id != by.user_id:
         raise PermissionDenied(NOT_OWN.format(name=batch.member.first_name))
-
-
-def publish(batch: Batch) -> None:
-    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)

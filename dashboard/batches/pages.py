@@ -70,7 +70,9 @@ RESULT_COLUMNS = ("state", "credits", "video", "reason", "ledger entry")
 def load_batches(reader: Membership, page: str) -> dict[str, Any]:
     """Return a page of the team's batches, the newest first, with the states of their rows. Four
     queries."""
-    batches = Paginator(reader.team.batches.select_related("member"), BATCHES_PER_PAGE)
+    batches = Paginator(
+        reader.team.batches.select_related("member", "team__tenant"), BATCHES_PER_PAGE
+    )
     rows = batches.get_page(page)
     counts: dict[Any, Counter[str]] = {batch.pk: Counter() for batch in rows}
     grouped = BatchRow.objects.filter(batch__in=counts).order_by().values_list("batch", "state")
@@ -179,7 +181,7 @@ def load_progress(reader: Membership, batch: Batch, params: Mapping[str, str]) -
     """Return a started batch: its sums, its rows, and when it is done. The same queries whatever
     the number of rows."""
     rows = list(batch.rows.select_related("job__page_read").order_by("number"))
-    used, spent = load_used_credits(batch), load_used_credits(batch, only_spent=True)
+    used, spent = load_used_credits([batch]), load_used_credits([batch], only_spent=True)
     labels = {str(state): (str(state.label), glyph) for state, glyph in STATE_GLYPHS.items()}
     counts, order = Counter(row.state for row in rows), list(labels)
     show = params.get("show", "") if params.get("show") in labels else ""
@@ -270,7 +272,7 @@ def expected_end(rows: Iterable[BatchRow], at_once: int) -> datetime | None:
 def result_rows(batch: Batch) -> list[list[str]]:
     """Return the lines of the file of results: the file's own columns, and what became of them."""
     rows = list(batch.rows.select_related("job").order_by("number"))
-    used = load_used_credits(batch, only_spent=True)
+    used = load_used_credits([batch], only_spent=True)
     entries = load_entries(rows)
     lines: list[list[str]] = [[*batch.headers, *RESULT_COLUMNS]]
     for row in rows:

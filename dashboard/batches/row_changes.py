@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from dashboard.batches.actions import check_team_rules, publish, queue_row, require_own
+from dashboard.batches.actions import check_team_rules, queue_row, require_own
 from dashboard.batches.dry_run import load_dry_run
-from dashboard.batches.runner import RETRIED_WITH, lock_batch
+from dashboard.batches.runner import RETRIED_WITH, lock_batch, publish_batch
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import AuditAction, Batch, BatchRow, BatchRowState, BatchState, Membership
 from dashboard.shared.access import check_permission
@@ -76,4 +76,4 @@ def change_started_row(
     row.save()
     amounts = {"before": {"limit": amount_text(before)}, "after": {"limit": amount_text(limit)}}
     record_audit_event(by, AuditAction.BATCH_CHANGE, batch.pk, row=number, **amounts)
-    publish(locked)
+    publish_batch(locked)

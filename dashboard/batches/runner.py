@@ -9,7 +9,7 @@ be looked at; a sweep says so for every batch that is in progress.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -34,25 +34,20 @@ from dashboard.models.label import label_key
 from dashboard.shared import enqueue
 from dashboard.shared.access import has_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event, system_actor
-from dashboard.shared.charging import lock_spending_rules
+from dashboard.shared.charging import check_room_for
 from dashboard.shared.formatting import credits
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
+from dashboard.shared.start_times import StartTime
 from dashboard.shared.video_options import account_options
 from dashboard.studio import actions
 from dashboard.studio.flows import flow_of
 from dashboard.studio.planned_renders import ABOVE_LIMIT, plan_render
 from dashboard.studio.queries.price import token_requirement
 from proxyapi import pricing
-from proxyapi.charges import check_hold_fits
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds.page_reading import request_page_read
-from proxyapi.models import (
-    Account,
-    Charge,
-    DatabaseEpoch,
-    Job,
-)
+from proxyapi.models import Charge, DatabaseEpoch, Job
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import NotReady, Refusal
 
@@ -138,7 +133,7 @@ def limit_text(batch: Batch, facts: Sequence[RowFacts]) -> str:
 def load_facts(batch: Batch) -> list[RowFacts]:
     """Return what the rows of a batch have used, in the order of the file. Three queries, which
     read no texts."""
-    used, earlier = (load_used_credits(batch, attempts=(one,)) for one in ATTEMPTS)
+    used, earlier = (load_used_credits([batch], attempts=(one,)) for one in ATTEMPTS)
     rows = batch.rows.values_list("pk", "number", "state", "limit")
     return [
         RowFacts(number, state, used[pk], limit or Decimal(0), earlier[pk])
@@ -147,14 +142,14 @@ def load_facts(batch: Batch) -> list[RowFacts]:
 
 
 def load_used_credits(
-    batch: Batch, *, only_spent: bool = False, attempts: Iterable[str] = ATTEMPTS
+    batches: Collection[Batch], *, only_spent: bool = False, attempts: Iterable[str] = ATTEMPTS
 ) -> defaultdict[int, Decimal]:
-    """Return the credits that rows have spent and hold, also in earlier attempts, by their id. A
-    query for each kind of attempt."""
+    """Return the credits that the rows of batches have spent and hold, also in earlier attempts, by
+    their id. A query for each kind of attempt."""
     used: defaultdict[int, Decimal] = defaultdict(Decimal)
     counted = Q(state__in=CHARGED_STATES) | Q(state__in=HOLDING_STATES)
     for path in attempts:
-        charges = Charge.objects.filter(counted, **{f"{path}__batch": batch})
+        charges = Charge.objects.filter(counted, **{f"{path}__batch__in": batches})
         for row_id, state, hold, cost in charges.values_list(path, "state", "hold", "cost"):
             if state in CHARGED_STATES and cost is not None:
                 used[row_id] += cost
@@ -227,19 +222,14 @@ def write_page_script(batch: Batch, row: BatchRow, known: RulesOfRun) -> None:
         fail_row(batch, row, check.problems[0])
         return
     plan_row_render(by, batch, row, row.job, check)
-    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+    publish_batch(batch)
 
 
 def check_whole_limit(by: Membership, row: BatchRow, job: Job, reserved: Decimal) -> None:
     """Raise `Refusal` unless the row may be paid to its end: its script alone would fit, and its
     render would then be refused. The job has its label: budgets of labels are locked with others,
     before the account."""
-    limit = row.limit or Decimal(0)
-    rules = lock_spending_rules(by, job=job)
-    for usage in rules.usages:
-        if not usage.has_room_for(limit + reserved):
-            raise rules.approval_required(by, limit + reserved, str(usage.budget.pk))
-    check_hold_fits(Account.objects.get_locked(job.account_id), limit + reserved)
+    check_room_for(by, job.account_id, (row.limit or Decimal(0)) + reserved, job)
 
 
 def start_row_draft(
@@ -294,7 +284,7 @@ def send_render(batch: Batch, row: BatchRow) -> None:
         save_row(batch, row, BatchRowState.FAILED, reason)
         return
     actions.render_video(by=by, job=job, nonce=uuid4(), seen=estimate)
-    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+    publish_batch(batch)
 
 
 def find_render_problem(job: Job, estimate: Decimal, limit: Decimal) -> str:
@@ -311,7 +301,7 @@ def find_render_problem(job: Job, estimate: Decimal, limit: Decimal) -> str:
 def save_row(batch: Batch, row: BatchRow, state: BatchRowState, reason: str) -> None:
     row.state, row.reason = state, reason
     row.save(update_fields=["state", "reason", "job"])
-    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+    publish_batch(batch)
 
 
 def load_begun_rows(batch: Batch) -> list[BatchRow]:
@@ -335,12 +325,20 @@ def settle_rows(batch_id: UUID) -> None:
 
 
 @transaction.atomic
-def pause_batch(batch_id: UUID, reason: str) -> None:
-    """Pause a running batch by itself, with a sentence, and have its member notified."""
-    if batch := lock_batch(batch_id, BatchState.RUNNING):
+def pause_batch(batch_id: UUID, reason: str, state: BatchState = BatchState.RUNNING) -> None:
+    """Pause a batch in this state by itself, with a sentence, and have its member notified."""
+    if batch := lock_batch(batch_id, state):
         change_state(batch, BatchState.PAUSED, reason)
         actor = system_actor(batch.team, "Batches")
         record_audit_event(actor, AuditAction.BATCH_PAUSE, batch.pk, reason=reason)
+
+
+def run_batch(batch: Batch, start: StartTime | None = None) -> None:
+    """Let a batch run now, or by itself at `start`."""
+    batch.epoch = DatabaseEpoch.objects.get_or_create_current().number
+    batch.starts_at, batch.gives_up_at = start or (None, None)
+    change_state(batch, BatchState.SCHEDULED if start else BatchState.RUNNING)
+    enqueue.enqueue_after_commit(enqueue.ADVANCE_BATCH_TASK, batch.pk)
 
 
 def finish_batch(batch: Batch) -> None:
@@ -350,5 +348,9 @@ def finish_batch(batch: Batch) -> None:
 def change_state(batch: Batch, state: BatchState, reason: str = "") -> None:
     batch.state, batch.pause_reason, batch.state_since = state, reason, timezone.now()
     batch.save()
-    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)
+    publish_batch(batch)
     enqueue.enqueue_after_commit(enqueue.EVALUATE_ALERTS_TASK, batch.team_id)
+
+
+def publish_batch(batch: Batch) -> None:
+    publish_event(batch.team.tenant_id, EventType.BATCH, batch.pk)

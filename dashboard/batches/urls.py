@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.batches import views
+from dashboard.batches import start_views, views
 
 urlpatterns = [
     path("batches/", views.batches, name="batches"),
@@ -13,9 +13,16 @@ urlpatterns = [
     path("batches/template.csv", views.template_file, name="batch-template"),
     path("batches/<uuid:batch_id>/", views.batch, name="batch"),
     path("batches/<uuid:batch_id>/rows/<int:number>/", views.RepairRow.as_view(), name="batch-row"),
-    path("batches/<uuid:batch_id>/starts/", views.StartBatch.as_view(), name="batch-starts"),
+    path(
+        "batches/<uuid:batch_id>/starts/", start_views.StartBatchAt.as_view(), name="batch-starts"
+    ),
     path(
         "batches/<uuid:batch_id>/approvals/", views.ApproveBatch.as_view(), name="batch-approvals"
+    ),
+    path(
+        "batches/<uuid:batch_id>/start-times/",
+        start_views.ScheduledStart.as_view(),
+        name="batch-start-times",
     ),
     path("batches/<uuid:batch_id>/pauses/", views.pause, name="batch-pauses"),
     path(

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('dashboard', '0020_batches_choices'),
+        ('dashboard', '0021_schedules_choices'),
         ('proxyapi', '0012_idle_ledgers'),
     ]
 

@@ -66,6 +66,7 @@ from dashboard.models.ownership_transfer import (
 from dashboard.models.planned_render import PLAN_LIFETIME, PlannedRender, settings_digest
 from dashboard.models.preset import MAX_PRESET_NAME_CHARS, BrandKit, DraftOrigin, Preset
 from dashboard.models.second_factor_secret import SecondFactorSecret
+from dashboard.models.series import Series
 from dashboard.models.sign_in_event import SignInEvent, SignInOutcome
 from dashboard.models.single_sign_on import (
     GROUP_ROLES,

@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from dashboard.models.label import Label
 from dashboard.models.membership import Team
+from dashboard.models.planned_render import wall_clock_text
 from dashboard.models.preset import Preset
+from dashboard.models.series import Series
 from proxyapi.models import Idea, Job
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
@@ -23,6 +25,7 @@ MAX_AT_ONCE = 4
 
 class BatchState(models.TextChoices):
     DRAFT = "draft", "Not started"
+    SCHEDULED = "scheduled", "Scheduled"
     RUNNING = "running", "Running"
     PAUSED = "paused", "Paused"
     FINISHED = "finished", "Finished"
@@ -52,6 +55,9 @@ class BatchQuerySet(models.QuerySet["Batch"]):
         begun_before = Q(state=BatchState.PAUSED, rows__state=BatchRowState.BEGUN)
         return self.filter(Q(state=BatchState.RUNNING) | begun_before).distinct()
 
+    def due_to_start(self) -> Self:
+        return self.filter(state=BatchState.SCHEDULED, starts_at__lte=timezone.now())
+
     def waiting_for_approval(self) -> Self:
         return self.filter(state=BatchState.DRAFT, approval_requested_at__isnull=False)
 
@@ -79,8 +85,11 @@ class Batch(models.Model):
     preset_name = models.CharField(
         max_length=60, blank=True, help_text="Kept to notice that the preset was deleted."
     )
+    series = models.ForeignKey(
+        Series, models.SET_NULL, null=True, blank=True, related_name="batches"
+    )
     label = models.ForeignKey(Label, models.SET_NULL, null=True, blank=True, related_name="+")
-    state = models.CharField(max_length=8, choices=BatchState, default=BatchState.DRAFT)
+    state = models.CharField(max_length=9, choices=BatchState, default=BatchState.DRAFT)
     pause_reason = models.TextField(blank=True, help_text="Why it paused by itself.")
     at_once = models.PositiveSmallIntegerField(default=2)
     max_credits = models.DecimalField(
@@ -102,6 +111,12 @@ class Batch(models.Model):
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True, blank=True)
     state_since = models.DateTimeField(default=timezone.now)
+    starts_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it starts by itself, once it is confirmed."
+    )
+    gives_up_at = models.DateTimeField(
+        null=True, blank=True, help_text="Until when it waits for free credits from then on."
+    )
 
     objects = BatchQuerySet.as_manager()
 
@@ -118,12 +133,21 @@ class Batch(models.Model):
                 & Q(started_at__isnull=False, max_credits__gte=0, script_price__gte=0),
                 name="batch_started_with_a_limit",
             ),
+            models.CheckConstraint(
+                condition=~Q(state=BatchState.SCHEDULED) | Q(starts_at__isnull=False),
+                name="batch_scheduled_with_a_time",
+            ),
         ]
         indexes = [
             models.Index(
                 fields=["state"],
                 condition=Q(state__in=[BatchState.RUNNING, BatchState.PAUSED]),
                 name="batch_in_progress",
+            ),
+            models.Index(
+                fields=["starts_at"],
+                condition=Q(state=BatchState.SCHEDULED),
+                name="batch_scheduled",
             ),
         ]
 
@@ -135,6 +159,19 @@ class Batch(models.Model):
         return self.state == BatchState.DRAFT
 
     @property
+    def is_scheduled(self) -> bool:
+        return self.state == BatchState.SCHEDULED
+
+    @property
+    def start_text(self) -> str:
+        """Return when it starts by itself, once it is confirmed and approved."""
+        if self.starts_at is None:
+            return ""
+        if self.gives_up_at is not None:
+            return "Starts when the credits are free"
+        return f"Starts on {wall_clock_text(self.starts_at, self.team.tenant.zone)}"
+
+    @property
     def lost_preset(self) -> bool:
         """True if its preset was deleted."""
         return bool(self.preset_name) and self.preset_id is None
@@ -142,7 +179,7 @@ class Batch(models.Model):
     @property
     def glyph(self) -> str:
         """Return the state of a pill."""
-        return {"finished": "completed"}.get(self.state, self.state)
+        return {"finished": "completed", "scheduled": "waiting"}.get(self.state, self.state)
 
 
 class BatchRow(models.Model):

@@ -12,6 +12,7 @@ class NotificationKind(models.TextChoices):
     VIDEO_FAILED = "video_failed", "My video failed"
     RENDER_NOT_SENT = "render_not_sent", "A planned render of mine was not sent"
     BATCH_ENDED = "batch_ended", "A batch of mine ended or stopped"
+    SERIES_PAUSED = "series_paused", "A series of mine paused by itself"
     REQUEST_ANSWERED = "request_answered", "My request was answered"
     TOKEN_STOPPED = "token_stopped", "A token of mine stopped working"
     MONTHLY_REPORT = "monthly_report", "The monthly report of a team"

@@ -1,11 +1,12 @@
-"""A planned render: it starts by itself when the script that was confirmed with it is written."""
+"""A planned render: it starts by itself when the script that was confirmed with it is written, at a
+time, or when the credits are free."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Self
 
 from django.conf import settings
@@ -19,16 +20,26 @@ from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 PLAN_LIFETIME = timedelta(hours=24)
 
 
-def settings_digest(chosen: Mapping[str, object]) -> str:
-    """Return what identifies the settings of a draft, without its script, which is written
-    meanwhile."""
-    kept = {name: value for name, value in chosen.items() if name != "script"}
+def settings_digest(chosen: Mapping[str, object], *, with_script: bool = False) -> str:
+    """Return what identifies the settings of a draft; by default without its script, which is
+    written meanwhile."""
+    kept = {name: value for name, value in chosen.items() if with_script or name != "script"}
     return hashlib.sha256(json.dumps(kept, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def wall_clock_text(instant: datetime, zone: tzinfo) -> str:
+    """Return a time such as `3 Dec 2026, 09:00 Europe/Berlin`."""
+    local = instant.astimezone(zone)
+    return f"{local.day} {local:%b} {local.year}, {local:%H:%M} {zone}"
 
 
 class PlannedRenderQuerySet(models.QuerySet["PlannedRender"]):
     def active(self) -> Self:
         return self.filter(ended_at=None)
+
+    def due(self) -> Self:
+        """Active plans that a worker has to look at."""
+        return self.active().filter(Q(starts_at=None) | Q(starts_at__lte=timezone.now()))
 
     def end(self, reason: str) -> bool:
         """End the active plans among these and keep why; return whether there was one."""
@@ -50,12 +61,25 @@ class PlannedRender(models.Model):
     member = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", help_text="Who confirmed it."
     )
-    script_charge = models.OneToOneField(Charge, models.CASCADE, related_name="planned_render")
+    script_charge = models.OneToOneField(
+        Charge,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="planned_render",
+        help_text="None if it was confirmed with its script, and starts at `starts_at`.",
+    )
     limit = models.DecimalField(
         **CREDIT_FIELD_OPTIONS, help_text="Credits that the render may hold; above, it is asked."
     )
     settings_digest = models.CharField(
         max_length=64, help_text="Of the settings that were confirmed (`settings_digest`)."
+    )
+    starts_at = models.DateTimeField(
+        null=True, blank=True, help_text="Not before; None: when its script is written."
+    )
+    waits_for_credits = models.BooleanField(
+        default=False, db_default=False, help_text="Until they are free, or it expires."
     )
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)
@@ -72,6 +96,11 @@ class PlannedRender(models.Model):
                 condition=Q(ended_at=None, reason="") | Q(ended_at__isnull=False) & ~Q(reason=""),
                 name="planned_render_ended_with_reason",
             ),
+            models.CheckConstraint(
+                condition=Q(script_charge=None, starts_at__isnull=False)
+                | Q(script_charge__isnull=False, starts_at=None, waits_for_credits=False),
+                name="planned_render_after_script_or_at_a_time",
+            ),
         ]
         indexes = [
             models.Index(
@@ -86,6 +115,17 @@ class PlannedRender(models.Model):
 
     def __str__(self) -> str:
         return f"planned render of {self.job_id}"
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether it starts at a time or when the credits are free."""
+        return self.is_active and self.starts_at is not None
+
+    @property
+    def start_text(self) -> str:
+        if self.starts_at is None or self.waits_for_credits:
+            return "Starts when the credits are free"
+        return f"Starts on {wall_clock_text(self.starts_at, self.job.tenant.zone)}"
 
     @property
     def is_active(self) -> bool:

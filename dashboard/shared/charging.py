@@ -44,14 +44,22 @@ from dashboard.shared.second_person import (
 )
 from dashboard.shared.text_validation import clean_line
 from proxyapi import pricing, tasks
-from proxyapi.charges import ChargeIntent, admit, find_submitted_charge
+from proxyapi.charges import (
+    ChargeIntent,
+    admit,
+    check_charges_allowed,
+    check_hold_fits,
+    find_submitted_charge,
+)
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import ApiEventType, ApiKey, Charge, Job, JobState, Token, Upload
+from proxyapi.models import Account, ApiEventType, ApiKey, Charge, Job, JobState, Token, Upload
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import (
     AgentCreditsUsedUp,
     AlreadyInProgress,
+    ChargesStopped,
     LimitExceeded,
+    NotEnoughCredits,
     NotReady,
     Refusal,
     SpendingLimit,
@@ -60,6 +68,8 @@ from proxyapi.refusals import (
 )
 
 NOTHING_BESIDE = Decimal(0)
+# What ends by itself, or by a top-up, a new month or a person.
+CREDITS_MISSING = (NotEnoughCredits, BudgetExceeded, ChargesStopped)
 COVERED_LIMITS = (ALLOWANCE, CHARGE_LIMIT)
 ALREADY_SENT = "This was already sent. Nothing was sent twice."
 PRICE_MISSING = "There is no current price. Get a price first. Nothing was sent."
@@ -220,6 +230,33 @@ def lock_spending_rules(
     approvals = load_agent_approvals(locked, now) if locked else ()
     usages = load_budget_usages(by.team, budgets, now)
     return SpendingRules(usages, above, limits, approvals, by.user_id)
+
+
+def check_room_for(
+    by: Membership, account_id: UUID, amount: Decimal, job: Job | None = None
+) -> None:
+    """Raise `Refusal` unless the charges of the member are allowed, and their budgets and the
+    credits carry `amount` credits now. What it looks at is locked until the transaction ends; the
+    second-person rule is for what is charged at once."""
+    rules = lock_spending_rules(by, job=job)
+    for usage in rules.usages:
+        if not usage.has_room_for(amount):
+            raise rules.approval_required(by, amount, str(usage.budget.pk))
+    account = Account.objects.get_locked(account_id)
+    check_charges_allowed(by.team.tenant_id)
+    check_hold_fits(account, amount)
+
+
+def credits_allow(
+    by: Membership, account_id: UUID, amount: Decimal, job: Job | None = None
+) -> bool:
+    """Whether budgets and credits carry `amount` credits now. Other obstacles raise `Refusal`."""
+    try:
+        with transaction.atomic():
+            check_room_for(by, account_id, amount, job)
+    except CREDITS_MISSING:
+        return False
+    return True
 
 
 @transaction.atomic

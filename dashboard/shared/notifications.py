@@ -38,6 +38,7 @@ DEFAULT_CHANNELS = {
     NotificationKind.VIDEO_FAILED: NotificationChannels(in_portal=True, by_email=False),
     NotificationKind.RENDER_NOT_SENT: NotificationChannels(in_portal=True, by_email=False),
     NotificationKind.BATCH_ENDED: NotificationChannels(in_portal=True, by_email=False),
+    NotificationKind.SERIES_PAUSED: NotificationChannels(in_portal=True, by_email=True),
     NotificationKind.REQUEST_ANSWERED: NotificationChannels(in_portal=True, by_email=True),
     NotificationKind.TOKEN_STOPPED: NotificationChannels(in_portal=True, by_email=True),
     NotificationKind.MONTHLY_REPORT: NotificationChannels(in_portal=True, by_email=True),

@@ -18,6 +18,7 @@ from dashboard.models import (
     Membership,
     OwnershipTransfer,
     Role,
+    Series,
     TransferState,
 )
 from dashboard.shared.approvals import close_request, lock_pending_request
@@ -30,6 +31,7 @@ from proxyapi.models import ApiKey, Charge, ChargeState
 
 REQUESTER_LOWERED = "{name} may no longer create videos. Nothing was sent."
 LOWERED_BEFORE_SENDING = "{name} may no longer create videos. Nothing was charged."
+SERIES_ENDED = "{name} may no longer create videos. Nothing of the series is started."
 KEY_REVOKED = "The {noun} “{name}” was revoked before it was decided. Nothing was sent."
 KEY_STOPPED = "The {noun} “{name}” was {verb} before it was sent. Nothing was charged."
 
@@ -39,6 +41,7 @@ def end_what_role_allowed(member: Membership, actor: AuditActor) -> None:
     if not role_allows(member.role, Permission.RENDER):
         withdraw_member_requests(member, actor, REQUESTER_LOWERED)
         cancel_unsent_charges(member, LOWERED_BEFORE_SENDING)
+        pause_member_series(member, actor)
     end_offers(member, actor, Role(member.role))
 
 
@@ -133,8 +136,8 @@ def cancel_key_charges(key: ApiKey, verb: str) -> int:
 
 
 def revoke_member_keys(member: Membership, actor: AuditActor) -> int:
-    """End the keys of a member who leaves, and return how many. Their requests and charges are the
-    member's: the caller withdraws and cancels them afterwards."""
+    """End the keys of a member who leaves, and return how many; pause their series. Their requests
+    and charges are the member's: the caller withdraws and cancels them afterwards."""
     requests = ApprovalRequest.objects.pending().filter(team=member.team, member=member.user)
     list(requests.select_for_update().order_by("pk"))
     owned = ApiKey.objects.filter(tenant=member.team.tenant_id, owner=member.user_id)
@@ -142,7 +145,15 @@ def revoke_member_keys(member: Membership, actor: AuditActor) -> int:
     gateway_keys.revoke_keys(keys, timezone.now())
     for key in keys:
         record_key_end(actor, key)
+    pause_member_series(member, actor)
     return len(keys)
+
+
+def pause_member_series(member: Membership, actor: AuditActor) -> None:
+    reason = SERIES_ENDED.format(name=member.user)
+    for series in Series.objects.running().filter(team=member.team, member=member.user):
+        Series.objects.filter(pk=series.pk).pause(reason)
+        record_audit_event(actor, AuditAction.SERIES_PAUSE, series.pk, reason=reason)
 
 
 def record_key_end(actor: AuditActor, key: ApiKey, reason: str = "") -> None:

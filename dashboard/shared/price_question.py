@@ -18,6 +18,8 @@ from dashboard.shared.budget_impact import BudgetImpact
 from dashboard.shared.charging import ConfirmAnswer
 from dashboard.shared.charts.price_range import PriceRange
 from dashboard.shared.forms import PortalForm
+from dashboard.shared.second_person import WITHOUT_SECOND_PERSON
+from dashboard.shared.start_times import START_TIMES_TEMPLATE, StartTimeForm
 from proxyapi.refusals import NOTHING_TO_PAY, CreditCheck, Refusal
 
 HOLD_LABEL = "Held until the exact price is known"
@@ -60,6 +62,7 @@ class PriceQuestion:
     unmet: tuple[str, ...] = ()  # sentences
     heading: str = ""  # instead of the label and the title
     choices_template: str = ""  # fields above the amounts, which the page's context fills
+    now_refusals: tuple[str, ...] = ()  # sentences: why it can only start later
     refusal: str = ""  # why the last answer was not accepted
     notice: str = ""
     url: str = ""
@@ -93,6 +96,13 @@ class PriceQuestion:
     def needs_approval(self) -> bool:
         """True if a budget refuses it, so that only an approval can be requested."""
         return self.can_confirm and self.budget is not None and bool(self.budget.refusal)
+
+    @property
+    def may_wait(self) -> bool:
+        """True if it may also start later, when the budget that refuses it now has room."""
+        is_of_budget = self.budget is not None and self.budget.label != WITHOUT_SECOND_PERSON
+        has_times = self.choices_template == START_TIMES_TEMPLATE
+        return self.needs_approval and is_of_budget and has_times
 
     @property
     def rows(self) -> Iterator[AmountRow]:
@@ -147,3 +157,11 @@ class ConfirmForm(PortalForm):
             "seen": self.cleaned_data["price"],
             "answer": ConfirmAnswer(note, beyond_balance="anyway" in self.data),
         }
+
+
+class StartConfirmForm(StartTimeForm, ConfirmForm):
+    """With when it starts; the fields are those of `START_TIMES_TEMPLATE`."""
+
+    def charge_arguments(self) -> dict[str, Any]:
+        """`start` is None for now."""
+        return {**super().charge_arguments(), "start": self.start_time()}

@@ -32,14 +32,7 @@ def load_waiting_requests(team: Team) -> Iterator[WaitingRequest]:
     """Three queries."""
     charges = ApprovalRequest.objects.filter(team=team, decision="")
     for row in charges.select_related("member", "charge__job"):
-        yield WaitingRequest(
-            row.pk,
-            f"{row.member.first_name} requests {credits(row.charge.hold)} cr",
-            f"For {request_title(row)}.{quote_note(row.note)}",
-            row.requested_at,
-            approval_page_url(row),
-            reverse("budgets"),
-        )
+        yield describe_charge_request(row)
     agents = AgentApproval.objects.waiting().filter(key__tenant=team.tenant_id)
     for asked in agents.select_related("key"):
         items = "one item" if asked.item_count == 1 else f"{asked.item_count} items"
@@ -64,6 +57,17 @@ def load_waiting_requests(team: Team) -> Iterator[WaitingRequest]:
             page,
             f"{asked_at:%d %b %H:%M}",
         )
+
+
+def describe_charge_request(row: ApprovalRequest) -> WaitingRequest:
+    return WaitingRequest(
+        row.pk,
+        f"{row.member.first_name} requests {credits(row.charge.hold)} cr",
+        f"For {request_title(row)}.{quote_note(row.note)}",
+        row.requested_at,
+        approval_page_url(row),
+        reverse("budgets"),
+    )
 
 
 def quote_note(note: str) -> str:

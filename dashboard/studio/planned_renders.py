@@ -1,4 +1,5 @@
-"""Planned renders: confirmed together with a script, sent by themselves when it is written.
+"""Planned renders: confirmed together with a script, sent by themselves when it is written, or
+confirmed alone, for a time or for when the credits are free (`scheduled_renders.py`).
 
 The script's charge is admitted as always, and the plan is stored with it. `continue_planned_render`
 runs whenever the script or its price may have arrived, and a sweep repeats it, so a lost task loses
@@ -9,6 +10,7 @@ plan with a sentence instead; nothing is tried again without a person.
 
 from __future__ import annotations
 
+from datetime import timedelta
 from decimal import Decimal
 from functools import partial
 from uuid import UUID, uuid4
@@ -27,9 +29,10 @@ from dashboard.models.planned_render import PlannedRenderQuerySet
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event, system_actor
-from dashboard.shared.charging import submit_charge
+from dashboard.shared.charging import CREDITS_MISSING, credits_allow, submit_charge
 from dashboard.shared.formatting import credits
 from dashboard.shared.roles import Permission
+from dashboard.shared.start_times import CREDITS_NOT_FREE
 from dashboard.studio import actions
 from dashboard.studio.flows import flow_of
 from dashboard.studio.queries.price import price_state_and_reason, token_requirement
@@ -41,6 +44,8 @@ from proxyapi.models.charge import IN_PROGRESS_STATES
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
 SETTINGS_CHANGED = "Nothing was sent. The settings of this draft have changed. Confirm again."
+PRICE_MAX_AGE = timedelta(minutes=15)  # of a render that was scheduled
+TIME_MISSED = "It could not be sent within 24 hours of its time."
 PLAN_EXPIRED = "Its script or its price did not arrive within 24 hours."
 MEMBER_GONE = "{name} is no longer in the team, or may no longer render."
 SCRIPT_NOT_WRITTEN = "The script was not written: {reason}"
@@ -112,21 +117,38 @@ def continue_planned_render(job_id: UUID) -> None:
     related = ("script_charge", "member", "job__draft", "job__account", "job__token")
     plans = PlannedRender.objects.active().select_related(*related, "job__tenant__team")
     plan = plans.filter(pk=job_id).first()
-    if plan is None:
+    if plan is None or (plan.starts_at is not None and plan.starts_at > timezone.now()):
         return
     try:
         by = find_planner(plan)
-        if is_script_written(plan) and (price := find_price(plan)) is not None:
+        is_ready = is_script_written(plan) and (plan.starts_at is None or is_ready_now(plan, by))
+        if is_ready and (price := find_price(plan)) is not None:
             send_planned_render(plan, by, price)
     except Refusal as refusal:
-        end_plan(plan, refusal.sentence)
+        if not (plan.waits_for_credits and isinstance(refusal, CREDITS_MISSING)):
+            end_plan(plan, refusal.sentence)
+
+
+def is_ready_now(plan: PlannedRender, by: Membership) -> bool:
+    """Whether a scheduled render that is due has its credits, if it waits for them, and a price of
+    these minutes, which is requested if there is none."""
+    job = plan.job
+    if plan.waits_for_credits and not credits_allow(by, job.account_id, plan.limit, job):
+        return False
+    if job.draft.estimate is None:
+        return True  # it is requested, or there is none: `find_price` says so
+    as_of = job.draft.estimate_as_of
+    if as_of is not None and as_of > timezone.now() - PRICE_MAX_AGE:
+        return True
+    actions.request_draft_price(by=by, job=job)
+    return False
 
 
 def find_planner(plan: PlannedRender) -> Membership:
     """Return the member who confirmed it. Raises `NotReady` if they may not render any more, if the
     draft is none any more, and when the plan expires."""
     if plan.expires_at <= timezone.now():
-        raise NotReady(PLAN_EXPIRED)
+        raise NotReady(expiry_text(plan))
     if plan.job.state != JobState.DRAFT or plan.job.hidden_at is not None:
         raise NotReady(DRAFT_GONE)
     members = Membership.objects.select_related("team__tenant", "user")
@@ -138,10 +160,20 @@ def find_planner(plan: PlannedRender) -> Membership:
     return by
 
 
+def expiry_text(plan: PlannedRender) -> str:
+    if plan.waits_for_credits:
+        return CREDITS_NOT_FREE
+    return PLAN_EXPIRED if plan.starts_at is None else TIME_MISSED
+
+
 def is_script_written(plan: PlannedRender) -> bool:
     """Whether its script is there; False while it may come. Raises `NotReady` if it was refused, or
     if its answer is no proof (rule 2): a script that was read back is for a person to review."""
     charge = plan.script_charge
+    if charge is None:
+        if settings_digest(plan.job.draft.settings, with_script=True) != plan.settings_digest:
+            raise NotReady(actions.PLAN_ENDED_BY_CHANGE)
+        return True
     if charge.state in IN_PROGRESS_STATES:
         return False
     if charge.state == ChargeState.REFUSED:
@@ -204,5 +236,7 @@ def end_plan(plan: PlannedRender, reason: str) -> None:
 
 
 def same_plan(plan: PlannedRender) -> PlannedRenderQuerySet:
-    """Return the plan's row as long as it is this one: a later script may have brought another."""
-    return PlannedRender.objects.filter(pk=plan.pk, script_charge=plan.script_charge_id)
+    """Return the plan's row as long as it is this one: a later script, or another time, may have
+    brought another."""
+    same = {"script_charge": plan.script_charge_id, "expires_at": plan.expires_at}
+    return PlannedRender.objects.filter(pk=plan.pk, **same)

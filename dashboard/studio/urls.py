@@ -33,6 +33,16 @@ urlpatterns = [
     path("studio/<uuid:job_id>/price/", views.draft_price, name="studio-price"),
     path("studio/<uuid:job_id>/renders/", views.RenderDraft.as_view(), name="studio-renders"),
     path("studio/<uuid:job_id>/planned-renders/", views.plan_render, name="studio-planned-renders"),
+    path(
+        "studio/<uuid:job_id>/schedule/cancellations/",
+        views.cancel_scheduled_render,
+        name="studio-schedule-cancellations",
+    ),
+    path(
+        "studio/<uuid:job_id>/schedule/restorations/",
+        views.restore_scheduled_render,
+        name="studio-schedule-restorations",
+    ),
     path("studio/<uuid:job_id>/type/undo/", views.undo_type_change, name="studio-type-undo"),
     path("studio/<uuid:job_id>/<slug:step>/", views.draft_step, name="studio-step"),
 ]

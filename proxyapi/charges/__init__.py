@@ -14,7 +14,7 @@ from proxyapi.charges.admission import (
     find_submitted_charge,
     withdraw_draft_charge,
 )
-from proxyapi.charges.charge_stop import charge_stop_sentence
+from proxyapi.charges.charge_stop import charge_stop_sentence, check_charges_allowed
 from proxyapi.charges.dispatch import dispatch_charge
 from proxyapi.charges.late_debits import charges_with_late_debit
 from proxyapi.charges.manual_settlement import (

@@ -6,7 +6,8 @@ Each is loaded once, wide and light, and narrowed to 320 px; five of them are lo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -16,7 +17,13 @@ from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Route
 
 from dashboard.alerts.delivery import webhook
-from dashboard.models import AlertWebhook, Membership, Team
+from dashboard.batches.actions import create_batch, dry_run_version, start_batch
+from dashboard.batches.dry_run import load_dry_run
+from dashboard.batches.table_file import Table
+from dashboard.models import AlertWebhook, Batch, Membership, Series, Team
+from dashboard.series.actions import save_series
+from dashboard.shared.start_times import StartTime
+from dashboard.studio.scheduled_renders import schedule_render
 from proxyapi.kinds import page_reading
 from proxyapi.models import ChargeState, Job, JobKind, JobState, Token, TokenState
 from tests.browser.agents import add_agents, ask_for_items, consent_query
@@ -46,7 +53,9 @@ PAGES = {
     "": ("/accounts/login/", "/accounts/password/reset/"),
     "Luca": (
         *("/library/", "/library/labels/", "/tokens/", "/members/", "/ideas/", "/voices/"),
-        *("/batches/", "/batches/new/"),
+        *("/batches/", "/batches/new/", "/batches/{batch}/", "/batches/{batch}/start-times/"),
+        *("/batches/{unstarted}/starts/", "/studio/{scheduled}/review/"),
+        *("/series/", "/series/new/", "/series/{series}/", "/series/{series}/starts/"),
         *("/characters/", "/characters/new/", "/studio/", "/studio/drafts/", "/studio/clips/"),
         *("/studio/presets/", "/studio/storyboards/", "/studio/storyboards/{storyboard}/"),
         *("/account/", "/account/notifications/", "/account/app/", "/nowhere/"),
@@ -140,6 +149,7 @@ def add_drafts_and_videos() -> dict[str, object]:
         "asked": ask_for_items(agents["Claude Code"]),
         "consent": consent_query(),
         "webhook": add_failing_webhook(vera.team).pk,
+        **add_schedules(token, add_job(token, done, "Next week")),
     }
 
 
@@ -166,6 +176,43 @@ def add_failing_webhook(team: Team) -> AlertWebhook:
     webhook.encrypt_webhook_secret(hook, webhook.generate_webhook_secret())
     hook.save()
     return hook
+
+
+def add_schedules(token: Token, draft: Job) -> dict[str, object]:
+    """Of the token's owner: a series, a batch, and what starts later, the draft and a batch."""
+    by = Membership.objects.select_related("team__tenant", "user").get(user=token.owner)
+    later = timezone.now() + timedelta(days=3)
+    schedule_render(by=by, job=draft, seen=Decimal(96), start=StartTime(later))
+    return {
+        "scheduled": draft.pk,
+        "unstarted": add_batch(by).pk,
+        "batch": start_later(by, add_batch(by), later).pk,
+        "series": add_series(by).pk,
+    }
+
+
+def add_batch(by: Membership) -> Batch:
+    table = Table(["topic"], {1: ["Why lakes freeze from the top"]})
+    return create_batch(by=by, name="Lakes", file_name="lakes.csv", table=table, preset=None)
+
+
+def start_later(by: Membership, batch: Batch, at: datetime) -> Batch:
+    run = load_dry_run(by, batch, list(batch.rows.all()))
+    seen, version = run.total.usual, dry_run_version(run)
+    return start_batch(by=by, batch=batch, seen=seen, version=version, start=StartTime(at))
+
+
+def add_series(by: Membership) -> Series:
+    series = Series(team=by.team, member=by.user, time_zone="Europe/Berlin")
+    changes = {
+        "name": "Lakes each week",
+        "preset": by.team.presets.all()[0],
+        "weekdays": [0, 3],
+        "count": 2,
+        "monthly_credits": Decimal(900),
+        "topics": f"Why lakes freeze\n{LONG}\nWhat lives in a lake?",
+    }
+    return save_series(by=by, series=series, changes=changes)
 
 
 class PageAuditor:

@@ -13,7 +13,7 @@ from dashboard.alerts.declaration import (
     age_period,
 )
 from dashboard.models import AgentApproval, AlertKind, AlertRule, ApprovalRequest, Batch, Team
-from dashboard.shared.waiting_requests import load_waiting_requests
+from dashboard.shared.waiting_requests import WaitingRequest, load_waiting_requests
 
 
 def find_approval_requests(
@@ -22,11 +22,15 @@ def find_approval_requests(
     waiting = list(load_waiting_requests(team))
     for rule in rules:
         for row in waiting:
-            period = f"{row.version} {age_period(row.asked_at, now)}".strip()
-            yield AlertFinding(
-                *(rule, str(row.id), row.title, row.text[:400], "waiting", row.url, period),
-                for_money=True,
-            )
+            yield request_finding(rule, row, now)
+
+
+def request_finding(rule: AlertRule, row: WaitingRequest, now: datetime) -> AlertFinding:
+    period = f"{row.version} {age_period(row.asked_at, now)}".strip()
+    return AlertFinding(
+        *(rule, str(row.id), row.title, row.text[:400], "waiting", row.url, period),
+        for_money=True,
+    )
 
 
 def open_requests() -> Iterator[UUID]:

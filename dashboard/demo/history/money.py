@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dashboard.alerts.declaration import AlertFinding
 from dashboard.alerts.evaluate import create_alert
-from dashboard.alerts.kinds.approval_request import pending_request_finding
+from dashboard.alerts.kinds.approval_request import request_finding
 from dashboard.alerts.kinds.budget_limit import budget_finding
 from dashboard.alerts.kinds.low_balance import low_balance_finding
 from dashboard.alerts.kinds.top_up_failed import failed_top_up_finding
@@ -36,6 +36,7 @@ from dashboard.models import (
     Team,
 )
 from dashboard.shared.budget_usage import BudgetUsage, period_bounds
+from dashboard.shared.waiting_requests import describe_charge_request
 from proxyapi.models import (
     Account,
     AutoTopUp,
@@ -183,7 +184,7 @@ def find_requests(team: Team, rule: AlertRule) -> Iterator[PastAlert]:
     approvals = ApprovalRequest.objects.filter(team=team)
     for approval in approvals.select_related("member", "decided_by", "charge__job"):
         at = approval.requested_at
-        yield PastAlert(at, pending_request_finding(rule, approval, at))
+        yield PastAlert(at, request_finding(rule, describe_charge_request(approval), at))
 
 
 def create_answer_notifications(team: Team) -> None:

@@ -70,7 +70,10 @@ class StudioPage:
     def is_script_locked(self) -> bool:
         """True while the script is written, or is about to be rendered: it cannot be edited, and
         the part of the page refetches itself."""
-        return self.writing.blocks_new_script or (self.plan is not None and self.plan.is_active)
+        follows_script = (
+            self.plan is not None and self.plan.is_active and not self.plan.is_scheduled
+        )
+        return self.writing.blocks_new_script or follows_script
 
     @property
     def step(self) -> str:
@@ -105,7 +108,8 @@ def load_studio_page(job: Job, reader: Membership, step: StepSlug) -> StudioPage
     draft, price = job.draft, build_draft_price(job)
     may_edit, need = has_permission(reader, Permission.RENDER), token_requirement(job)
     plan: PlannedRender | None = getattr(job, "planned_render", None)
-    shows_plan = may_edit and flow_step.has_script  # beside the script, with its button
+    # Beside the script, or with a time, it has its button.
+    shows_plan = (may_edit and flow_step.has_script) or (plan is not None and plan.is_scheduled)
     return StudioPage(
         job_id=job.pk,
         title=job.title,

@@ -104,6 +104,13 @@ class DraftPrice:
         return self.state == "known" and all(need.done for need in self.requirements)
 
     @property
+    def lacks_only_credits(self) -> bool:
+        """True if it could be rendered with more credits: that line is the last."""
+        *others, of_credits = self.requirements
+        is_rest_met = self.state == "known" and all(need.done for need in others)
+        return is_rest_met and not of_credits.done
+
+    @property
     def quote_timeout(self) -> timedelta:
         """Return when a pending answer is overdue; the page counts the time."""
         return QUOTE_TIMEOUT
@@ -118,6 +125,7 @@ class RenderButton:
     ready: bool
     estimate: Decimal | None
     disabled_reason: str = ""  # if set, the button is disabled
+    may_wait: bool = False  # until the credits are free
 
 
 def build_draft_price(job: Job) -> DraftPrice:
@@ -158,7 +166,8 @@ def build_render_button(price: DraftPrice, reader: Membership) -> RenderButton:
         "Available when the price is known." if met else "Available when every item above is done."
     )
     show = has_permission(reader, Permission.RENDER)
-    return RenderButton(price.job_id, show, price.ready, price.estimate, "" if price.ready else why)
+    reason, may_wait = "" if price.ready else why, price.lacks_only_credits
+    return RenderButton(price.job_id, show, price.ready, price.estimate, reason, may_wait)
 
 
 def price_state_and_reason(job: Job) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from dashboard.shared.budget_impact import build_budget_impact
 from dashboard.shared.charts.price_range import build_price_range
 from dashboard.shared.formatting import credits
 from dashboard.shared.price_question import PriceQuestion
+from dashboard.shared.start_times import START_TIMES_TEMPLATE
 from dashboard.shared.video_options import account_options
 from dashboard.studio.flows import StepSlug
 from dashboard.studio.queries.price import build_draft_price, has_active_render
@@ -26,9 +27,11 @@ def build_render_question(job: Job, reader: Membership) -> PriceQuestion:
     nothing and cannot charge twice."""
     price, (held, held_by_others) = build_draft_price(job), job.account.held_by_all_and_others()
     hold = pricing.hold_for_estimate(price.estimate) if price.estimate is not None else Decimal(0)
+    waits = price.lacks_only_credits
+    unmet = tuple(need.label for need in price.requirements if not need.done)
     is_sent = job.state != JobState.DRAFT or has_active_render(job)
     return PriceQuestion(
-        label="Render",
+        label="Render later" if waits else "Render",
         title=job.title,
         summary=draft_summary(job, account_options(job.account)),
         price=price.estimate,
@@ -37,7 +40,9 @@ def build_render_question(job: Job, reader: Membership) -> PriceQuestion:
         available_note=held_text(job.account.balance, held, held_by_others),
         budget=build_budget_impact(reader, hold, job_id=job.pk),
         price_range=build_price_range(price.past_prices.costs, price.estimate, hold),
-        unmet=tuple(need.label for need in price.requirements if not need.done),
+        choices_template=START_TIMES_TEMPLATE if (price.ready or waits) and not is_sent else "",
+        now_refusals=unmet if waits else (),
+        unmet=() if waits else unmet,
         notice=RENDER_NOTICE,
         url=reverse("studio-renders", args=[job.pk]),
         cancel_url=reverse("studio-step", args=[job.pk, StepSlug.REVIEW]),

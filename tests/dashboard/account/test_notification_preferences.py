@@ -17,13 +17,15 @@ def ticked(html):
     return {match[1] for match, is_checked in named.items() if match and is_checked}
 
 
-def test_by_default_all_is_told_in_the_portal_and_three_kinds_by_email(priya, client_of):
+def test_by_default_all_is_told_in_the_portal_and_four_kinds_by_email(priya, client_of):
     html = client_of(priya).get(URL).content.decode()
     assert ticked(html) == {
         "video_done-portal",
         "video_failed-portal",
         "render_not_sent-portal",
         "batch_ended-portal",
+        "series_paused-portal",
+        "series_paused-email",
         "request_answered-portal",
         "request_answered-email",
         "token_stopped-portal",

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
+from uuid import UUID
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
+from dashboard.batches import actions
 from dashboard.batches.runner import advance_batch
-from dashboard.models import Batch
+from dashboard.batches.start_times import start_when_due
+from dashboard.models import AuditAction, AuditEvent, Batch, BatchState
+from dashboard.shared.start_times import StartTime
 from dashboard.studio.planned_renders import continue_planned_render
 from proxyapi.models import Charge, ChargeState, Job
 from tests.dashboard.batches.conftest import (
     advance,
     charges_of,
+    dry_run,
     end_render,
     end_script,
     jobs_of,
@@ -32,12 +39,16 @@ class WorkerKilled(BaseException):
 
 
 def advance_at_once(batch: Batch) -> None:
+    run_at_once(advance_batch, batch)
+
+
+def run_at_once(work: Callable[[UUID], None], batch: Batch) -> None:
     begin = Barrier(WORKERS)
 
     def run() -> None:
         begin.wait(120)
         try:
-            advance_batch(batch.pk)
+            work(batch.pk)
         finally:
             connection.close()
 
@@ -60,6 +71,17 @@ def test_workers_at_once_begin_each_row_once(make_batch, priya):
     advance_at_once(batch)
     assert states(batch) == ["done"] * 3 + ["begun"] * 2
     assert Charge.objects.filter(job__batch_row__batch=batch).count() == 3 * 2 + 2
+
+
+def test_workers_at_once_start_a_scheduled_batch_once(make_batch, priya):
+    batch = make_batch(*topics(2))
+    run, start_time = dry_run(priya, batch), StartTime(timezone.now())
+    shown = {"seen": run.total.usual, "version": actions.dry_run_version(run)}
+    actions.start_batch(by=priya, batch=batch, start=start_time, **shown)
+    run_at_once(start_when_due, batch)
+    batch.refresh_from_db()
+    assert batch.state == BatchState.RUNNING
+    assert AuditEvent.objects.filter(action=AuditAction.BATCH_START).count() == 1
 
 
 def advance_until_killed(batch: Batch, at_query: int) -> bool:

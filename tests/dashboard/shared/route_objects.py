@@ -36,6 +36,7 @@ from dashboard.models import (
     OutsideSource,
     OwnershipTransfer,
     Role,
+    Series,
     VersionGroup,
     VideoVersion,
 )
@@ -95,6 +96,7 @@ OBJECTS: dict[str, Callable[[Job], object]] = {
     "group": lambda job: job.version.group_id,
     "change": lambda job: uuid.uuid4(),  # of the reader's own session
     "rewrite": lambda job: job.account.ledger_conflicts.get().pk,
+    "series": lambda job: job.tenant.team.series.get().pk,
     "batch": lambda job: job.tenant.team.batches.get().pk,
     "preset": lambda job: job.tenant.team.presets.get(name="Whales in series").pk,
     "clip": lambda job: job.account.jobs.get(kind=JobKind.CLIP).pk,
@@ -201,6 +203,17 @@ def add_batch(priya: Membership) -> None:
         team=priya.team, member=priya.user, name="Whales", headers=["title"], columns=["title"]
     )
     BatchRow.objects.create(batch=batch, number=1, cells=["Whales in rows"])
+    Series.objects.create(
+        team=priya.team,
+        member=priya.user,
+        name="Whales each week",
+        preset=priya.team.presets.first(),
+        weekdays=[0],
+        time_zone="UTC",
+        topics="Whales at dawn",
+        monthly_credits=500,
+        next_at=timezone.now() + timedelta(days=1),
+    )
 
 
 def add_people(priya: Membership) -> None:

@@ -10,10 +10,13 @@ from threading import Barrier
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from dashboard.models import Membership, PlannedRender
+from dashboard.shared.start_times import StartTime
 from dashboard.studio import actions
 from dashboard.studio.planned_renders import continue_planned_render, stop_planned_render
+from dashboard.studio.scheduled_renders import cancel_scheduled_render, schedule_render
 from proxyapi.models import Charge, Job
 from proxyapi.refusals import Refusal
 from tests.dashboard.studio.planned import (
@@ -111,3 +114,14 @@ def test_one_answer_from_two_windows_plans_once(ready: Job, priya: Membership) -
     run_at_once([lambda: confirm(priya, job)] * 3)
     assert Charge.objects.count() == 1
     assert PlannedRender.objects.count() == 1
+
+
+def test_a_scheduled_render_is_sent_once_or_was_cancelled(ready: Job, priya: Membership) -> None:
+    start = StartTime(timezone.now())
+    schedule_render(by=priya, job=fresh(ready), seen=Decimal(96), start=start)
+    deeds: list[Callable[[], object]] = [lambda: continue_planned_render(ready.pk)] * 3
+    *_, is_cancelled = run_at_once(
+        [*deeds, lambda: cancel_scheduled_render(by=priya, job=fresh(ready))]
+    )
+    assert len(render_charges(ready)) == (0 if is_cancelled else 1)
+    assert not PlannedRender.objects.exists()

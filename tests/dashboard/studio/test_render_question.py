@@ -146,19 +146,23 @@ def test_a_press_beyond_the_balance_passes_no_other_limit(
     assert not Charge.objects.exists()
 
 
-def test_the_question_has_no_button_while_less_is_free_than_is_held(
+def test_the_question_offers_no_render_now_while_less_is_free_than_is_held(
     priya: Membership, ready: Job, client_of: Browser
 ) -> None:
     ready.account.balance = Decimal(100)
     ready.account.save()
     html = get_page(client_of(priya), job_url(ready, "renders"), **HTMX)
     assert "100 cr free; 106 would be held" in html
-    assert "btn--primary" not in html
+    assert 'value="now" disabled' in html
+    assert "<span>Render</span>" not in html
     assert "Left on the account" not in html
+    client_of(priya).post(job_url(ready, "renders"), form(ready))
+    assert not Charge.objects.exists()
     ready.account.balance = Decimal(106)
     ready.account.save()
     html = get_page(client_of(priya), job_url(ready, "renders"), **HTMX)
-    assert "btn--primary" in html
+    assert "<span>Render</span>" in html
+    assert 'value="now" checked' in html
     assert "Left on the account" in html
 
 
