@@ -24,7 +24,8 @@ class Queue(NamedTuple):
     max_wait_s: float
 
 
-# The two that wait longest are new: beside them runs a release whose workers do not serve them.
+# Five minutes where the workers of the release before do not serve the queue; ten where a mail
+# server that does not answer is no reason to send people away.
 QUEUES = {
     "work": Queue("Worker", "Decides what is sent next, and finds what is due.", 120),
     "charges": Queue(
@@ -33,7 +34,7 @@ QUEUES = {
     "settlement": Queue("Settlement worker", "Prices and charges whose answer was lost", 300),
     "polls": Queue("Poll worker", "Progress of jobs, and alerts", 300),
     "slow": Queue("Slow worker", "Ledgers, profiles and whatever takes long", 120),
-    "post": Queue("Delivery worker", "Mails and webhooks", 120),
+    "post": Queue("Delivery worker", "Mails and webhooks", 600),
 }
 
 

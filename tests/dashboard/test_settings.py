@@ -227,3 +227,21 @@ def test_behind_tls_cookies_and_pages_are_for_https_alone() -> None:
     for name in ("SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT"):
         assert values[name] is True
     assert values["SECURE_HSTS_INCLUDE_SUBDOMAINS"] is True
+
+
+@pytest.mark.parametrize(
+    ("token", "told"),
+    [
+        ("", ""),
+        ("0123456789-abcdefghij-0123456789-ab", ""),
+        ("guess", "METRICS_TOKEN needs at least 32 characters"),
+        ("a" * 40, "METRICS_TOKEN needs at least 32 characters, 8 of them different"),
+        ("change me 0123456789 abcdefghij 0123", "METRICS_TOKEN is not set"),
+    ],
+)
+def test_the_token_of_the_metrics_cannot_be_guessed(token: str, told: str) -> None:
+    loaded = load_settings(METRICS_TOKEN=token)
+    assert told in loaded.error
+    assert bool(loaded.error) is bool(told)
+    assert not (token and told) or token not in loaded.error
+    assert loaded.values.get("METRICS_TOKEN", token) == token
