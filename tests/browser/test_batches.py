@@ -88,12 +88,15 @@ def held_post(page: Page) -> Iterator[None]:
             route.continue_()
 
     page.route("**/batches/**", hold)
-    with page.expect_request(lambda request: request.method == "POST"):
-        yield
-    while not waiting:
-        page.evaluate("0")  # lets the route be heard
-    waiting.pop().continue_()
-    page.unroute("**/batches/**")
+    try:
+        with page.expect_request(lambda request: request.method == "POST"):
+            yield
+        while not waiting:
+            page.evaluate("0")  # lets the route be heard
+    finally:
+        for route in waiting:
+            route.continue_()
+        page.unroute("**/batches/**")
 
 
 def edit_row(page: Page, number: int, label: str, text: str) -> None:
