@@ -27,6 +27,7 @@ from dashboard.batches.runner import (
     run_batch,
 )
 from dashboard.batches.table_file import Table
+from dashboard.batches.team_limits import NEEDS_SECOND_PERSON, check_team_rules
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import (
     AuditAction,
@@ -43,15 +44,14 @@ from dashboard.models.label import MAX_LABEL_NAME_CHARS
 from dashboard.shared import enqueue
 from dashboard.shared.access import check_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event
-from dashboard.shared.budget_impact import budget_left_text
 from dashboard.shared.charging import lock_spending_rules
 from dashboard.shared.formatting import credits
+from dashboard.shared.key_limits import require_usable_key
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.start_times import StartTime
 from proxyapi import pricing
-from proxyapi.charges import check_hold_fits
-from proxyapi.models import Account, Idea
+from proxyapi.models import ApiKey, Idea
 from proxyapi.models.account import amount_text
 from proxyapi.refusals import NotReady, Refusal, StaleData
 
@@ -60,15 +60,6 @@ HAS_STARTED = "The batch has started. Its rows cannot be changed any more."
 PRESET_GONE = "The preset “{name}” was deleted. Choose another one, or none."
 NOTHING_READY = "No row is ready. Repair one first."
 DRY_RUN_CHANGED = "Nothing was started. Rows or prices have changed; review them and confirm again."
-OVER_BUDGET = "Nothing was started. It may need {hold} cr, and {left}."
-NEEDS_SECOND_PERSON = (
-    "Nothing was started. More than {above} cr at once need a second person, and this may need "
-    "{hold} cr."
-)
-ROW_NEEDS_SECOND_PERSON = (
-    "Nothing was started. Charges above {above} cr need a second person each, and a row may need "
-    "{hold} cr. Leave it out, and render it in the studio."
-)
 NOT_REQUESTED = "Nobody has asked for the approval of this batch, or it was changed since."
 OWN_APPROVAL = "You made this batch: another treasurer or owner has to approve it."
 NOT_RUNNING = "The batch is not running."
@@ -88,9 +79,10 @@ def create_batch(
     file_name: str = "",
     preset: Preset | None = None,
     ideas: Sequence[Idea] = (),
+    **settings: Any,
 ) -> Batch:
-    """Store the rows of a table; nothing is sent and nothing is charged. `ideas` are those of
-    the rows, if they are made of some."""
+    """Store the rows of a table; nothing is sent and nothing is charged. `ideas` are those of the
+    rows, if they are made of some; `settings` other fields of the batch."""
     check_permission(by, Permission.RENDER)
     batch = Batch.objects.create(
         team=by.team,
@@ -101,6 +93,7 @@ def create_batch(
         columns=find_columns(table.headers),
         preset=preset,
         preset_name=preset.name if preset else "",
+        **settings,
     )
     BatchRow.objects.bulk_create(
         BatchRow(batch=batch, number=number, cells=cells, idea=ideas[number - 1] if ideas else None)
@@ -173,13 +166,15 @@ def start_batch(
     version: str,
     approved_by: Membership | None = None,
     start: StartTime | None = None,
+    key: ApiKey | None = None,
 ) -> Batch:
     """Start a batch, which may spend up to its limit. A form that is sent twice starts it once.
     With `start` it starts by itself then (`start_times`): the credits and budgets count then.
 
     `seen` is the usual price that was shown, in credits, `version` what `dry_run_version` was
-    then: the rows that are ready, and their limits, are those that were confirmed. Raises
-    `Refusal`, also if a rule of the team refuses all rows together.
+    then: the rows that are ready, and their limits, are those that were confirmed. With a `key`
+    its charges are those of that script. Raises `Refusal`, also if a rule of the team refuses all
+    rows together.
     """
     check_permission(by, Permission.RENDER)
     require_own(by, batch)
@@ -190,15 +185,16 @@ def start_batch(
     if locked.lost_preset:
         raise NotReady(PRESET_GONE.format(name=locked.preset_name))
     run = load_confirmed_run(by, locked, rows, seen, version)
-    check_team_rules(
-        by, run, max_credits_of(locked, run), is_approved=approved_by is not None, start=start
-    )
+    require_usable_key(key, run.token)
+    limit, is_approved = max_credits_of(locked, run), approved_by is not None
+    check_team_rules(by, run, limit, is_approved=is_approved, start=start, key=key)
     locked.approved_by = approved_by.user if approved_by else None
     locked.label = find_or_create_label(by=by, name=locked.name[:MAX_LABEL_NAME_CHARS])
-    for name in sorted({check.label for check in run.ready if check.label}):
+    labels = {key.job_label if key else "", *(check.label for check in run.ready)}
+    for name in sorted(filter(None, labels)):
         find_or_create_label(by=by, name=name)
     set_row_states(run, rows)
-    locked.max_credits = max_credits_of(locked, run)
+    locked.max_credits, locked.key = limit, key
     locked.script_price, locked.started_at = run.script_price, timezone.now()
     run_batch(locked, start)
     after = {"rows": len(run.ready), "limit": amount_text(locked.max_credits)}
@@ -241,31 +237,6 @@ def load_confirmed_run(
     if run.total.usual != seen or dry_run_version(run) != version:
         raise StaleData(DRY_RUN_CHANGED)
     return run
-
-
-def check_team_rules(
-    by: Membership,
-    run: DryRun,
-    limit: Decimal,
-    *,
-    is_approved: bool = False,
-    start: StartTime | None = None,
-) -> None:
-    """Raise `Refusal` if budgets, second-person rule or credits do not allow `limit` credits for
-    all rows together. With a `start` in the future only the rule counts now."""
-    rules = lock_spending_rules(by)
-    for usage in () if start else rules.usages:
-        if not usage.has_room_for(limit):
-            raise Refusal(OVER_BUDGET.format(hold=credits(limit), left=budget_left_text(usage)))
-    above = rules.second_person_above
-    for text, hold, is_allowed in (
-        (ROW_NEEDS_SECOND_PERSON, run.largest_limit, False),
-        (NEEDS_SECOND_PERSON, limit, is_approved),
-    ):
-        if above is not None and hold > above and not is_allowed:
-            raise Refusal(text.format(above=credits(above), hold=credits(hold)))
-    if start is None:
-        check_hold_fits(Account.objects.get_locked(run.token.account_id), limit)
 
 
 @transaction.atomic
@@ -321,8 +292,16 @@ def pause_by_person(*, by: Membership, batch: Batch) -> None:
 
 
 @transaction.atomic
-def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_failures: int) -> None:
-    """Go on with the waiting rows, within these limits. Raises `Refusal` if one is used up."""
+def resume_batch(
+    *,
+    by: Membership,
+    batch: Batch,
+    max_credits: Decimal,
+    max_failures: int,
+    key: ApiKey | None = None,
+) -> None:
+    """Go on with the waiting rows, within these limits. `key` is as in `start_batch`. Raises
+    `Refusal` if a limit is used up."""
     check_permission(by, Permission.RENDER)
     require_own(by, batch)
     locked = lock_batch(batch.pk, BatchState.PAUSED)
@@ -336,14 +315,18 @@ def resume_batch(*, by: Membership, batch: Batch, max_credits: Decimal, max_fail
     if max_failures and failed >= max_failures:
         raise Refusal(FAILURES_USED_UP.format(count=failed), field="max_failures")
     before = {"limit": amount_text(locked.max_credits or Decimal(0))}
-    above = lock_spending_rules(by).second_person_above
+    rules, _ = lock_spending_rules(by, key).covered(max_credits - used)
+    rules.check_key(by, max_credits - used)
+    above = rules.second_person_above
     more = max_credits - (locked.max_credits or Decimal(0))
     if above is not None and more > above:
         text = NEEDS_SECOND_PERSON.format(above=credits(above), hold=credits(more))
         raise Refusal(text, field="max_credits")
-    locked.max_credits, locked.max_failures = max_credits, max_failures
+    locked.max_credits, locked.max_failures, locked.key = max_credits, max_failures, key
     locked.preset_name = locked.preset.name if locked.preset else ""  # a deleted one was shown
-    locked.script_price = pricing.script_credits(require_member_token(by).account)
+    token = require_member_token(by)
+    require_usable_key(key, token)
+    locked.script_price = pricing.script_credits(token.account)
     run_batch(locked)
     after = {"limit": amount_text(max_credits), "failures": max_failures}
     record_audit_event(by, AuditAction.BATCH_RESUME, batch.pk, before=before, after=after)
@@ -372,7 +355,7 @@ def retry_failed_rows(*, by: Membership, batch: Batch, seen: Decimal, version: s
         queue_row(run, row)
         row.save()
     locked.max_credits = (locked.max_credits or Decimal(0)) + run.total.limit
-    locked.script_price = run.script_price
+    locked.script_price, locked.key = run.script_price, None
     run_batch(locked)
     after = {"rows": len(run.ready), "limit": amount_text(run.total.limit)}
     record_audit_event(by, AuditAction.BATCH_RETRY, batch.pk, after=after)

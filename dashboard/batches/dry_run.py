@@ -147,8 +147,11 @@ def price_row(
 def render_costs(
     check: RowCheck, costs: PastCosts, rules: RowRules
 ) -> tuple[tuple[Decimal, ...], bool]:
-    """Return what renders like it cost, else those of another length by the second, else the price
-    of its clip engine; and whether that is a guess."""
+    """Return what renders like it cost, for a script that is to be written those of the same
+    request; else those of another length by the second, else the price of its clip engine; and
+    whether that is a guess."""
+    if check.needs_script and (past := costs.for_request(check.settings, check.seconds)):
+        return past.costs, False
     if past := costs.exact_length(check.settings, check.seconds):
         return past.costs, False
     if rate := expected_render_cost(costs, check.settings, check.seconds, rules.options):

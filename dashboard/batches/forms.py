@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
@@ -23,6 +24,7 @@ from dashboard.models.batch import MAX_BATCH_NAME_CHARS
 from dashboard.shared.forms import PortalForm, UploadField
 from dashboard.shared.price_question import ConfirmForm
 from dashboard.shared.text_validation import reject_invisible
+from dashboard.shared.typed_numbers import limit_input_value
 from proxyapi.refusals import Refusal
 
 FILE_OR_ROWS = "Choose a file, or paste rows."
@@ -115,6 +117,18 @@ def read_upload(file: Any) -> tuple[Table, str]:
     return read_spreadsheet(data) if is_spreadsheet(data) else (read_table_file(data), "")
 
 
+class BatchLimitField(forms.DecimalField):
+    """What a batch may spend and hold, as precise as amounts are kept: a limit that is shown can be
+    sent again."""
+
+    def __init__(self, **options: Any) -> None:
+        options |= {"label": "Stop at credits", "min_value": 1}
+        super().__init__(max_digits=14, decimal_places=4, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return limit_input_value(value) if isinstance(value, Decimal) else value
+
+
 class BatchForm(PortalForm):
     """The settings of a batch that has not started; a field for each column of the file."""
 
@@ -124,12 +138,8 @@ class BatchForm(PortalForm):
         coerce=int,
         choices=[(count, str(count)) for count in range(1, MAX_AT_ONCE + 1)],
     )
-    max_credits = forms.DecimalField(
+    max_credits = BatchLimitField(
         required=False,
-        min_value=1,
-        max_digits=10,
-        decimal_places=2,
-        label="Stop at credits",
         help_text="Never spends and holds more. Empty: what all rows may cost.",
     )
     max_failures = forms.IntegerField(
@@ -217,9 +227,7 @@ class StartForm(ConfirmForm):
 
 
 class ResumeForm(PortalForm):
-    max_credits = forms.DecimalField(
-        min_value=1, max_digits=10, decimal_places=2, label="Stop at credits"
-    )
+    max_credits = BatchLimitField()
     max_failures = forms.IntegerField(
         label="Stop after failures", min_value=0, max_value=500, help_text="0: no limit."
     )

@@ -7,9 +7,10 @@ from decimal import Decimal
 
 from django.db import transaction
 
-from dashboard.batches.actions import check_team_rules, queue_row, require_own
+from dashboard.batches.actions import queue_row, require_own
 from dashboard.batches.dry_run import load_dry_run
 from dashboard.batches.runner import RETRIED_WITH, lock_batch, publish_batch
+from dashboard.batches.team_limits import check_team_rules
 from dashboard.library.actions import find_or_create_label
 from dashboard.models import AuditAction, Batch, BatchRow, BatchRowState, BatchState, Membership
 from dashboard.shared.access import check_permission

@@ -36,6 +36,7 @@ from dashboard.shared.access import has_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event, system_actor
 from dashboard.shared.charging import check_room_for
 from dashboard.shared.formatting import credits
+from dashboard.shared.key_limits import require_usable_key
 from dashboard.shared.member_token import require_member_token
 from dashboard.shared.roles import Permission
 from dashboard.shared.start_times import StartTime
@@ -47,7 +48,7 @@ from dashboard.studio.queries.price import token_requirement
 from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds.page_reading import request_page_read
-from proxyapi.models import Charge, DatabaseEpoch, Job
+from proxyapi.models import ApiKey, Charge, DatabaseEpoch, Job
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
 from proxyapi.refusals import NotReady, Refusal
 
@@ -84,7 +85,7 @@ def advance_batch(batch_id: UUID) -> None:
 def lock_batch(batch_id: UUID, *states: BatchState) -> Batch | None:
     """Return the batch, locked until the transaction ends; None if it is in another state."""
     batches = Batch.objects.select_for_update(of=("self",)).filter(pk=batch_id, state__in=states)
-    return batches.select_related("team__tenant", "member", "preset").first()
+    return batches.select_related("team__tenant", "member", "preset", "key").first()
 
 
 @transaction.atomic
@@ -173,6 +174,8 @@ def find_runner(batch: Batch) -> Membership:
     by = members.filter(team=batch.team_id, user=batch.member_id).first()
     if by is None or not by.user.is_active or not has_permission(by, Permission.RENDER):
         raise NotReady(MEMBER_GONE.format(name=batch.member.first_name))
+    if batch.key is not None and not batch.is_draft:
+        require_usable_key(batch.key, require_member_token(by))
     return by
 
 
@@ -193,7 +196,7 @@ def begin_row(batch: Batch, row: BatchRow, reserved: Decimal, known: RulesOfRun)
     row.job = start_row_draft(by, batch, row, check, rules)
     if stopped := token_requirement(row.job):
         raise NotReady(f"{stopped.label}.")
-    check_whole_limit(by, row, row.job, reserved)
+    check_whole_limit(by, row, row.job, reserved, batch.key)
     save_row(batch, row, BatchRowState.BEGUN, "")
     if check.link:
         request_page_read(row.job, check.link)
@@ -225,11 +228,13 @@ def write_page_script(batch: Batch, row: BatchRow, known: RulesOfRun) -> None:
     publish_batch(batch)
 
 
-def check_whole_limit(by: Membership, row: BatchRow, job: Job, reserved: Decimal) -> None:
+def check_whole_limit(
+    by: Membership, row: BatchRow, job: Job, reserved: Decimal, key: ApiKey | None
+) -> None:
     """Raise `Refusal` unless the row may be paid to its end: its script alone would fit, and its
     render would then be refused. The job has its label: budgets of labels are locked with others,
     before the account."""
-    check_room_for(by, job.account_id, (row.limit or Decimal(0)) + reserved, job)
+    check_room_for(by, job.account_id, (row.limit or Decimal(0)) + reserved, job, key)
 
 
 def start_row_draft(
@@ -251,7 +256,9 @@ def start_row_draft(
         idea=row.idea,
         fallback=fallback,
     )
-    of_row = batch.team.labels.filter(key=label_key(check.label)).values_list("pk", flat=True)
+    Job.objects.filter(pk=job.pk).update(api_key=batch.key)
+    keys = [label_key(check.label), label_key(batch.key.job_label if batch.key else "")]
+    of_row = batch.team.labels.filter(key__in=keys).values_list("pk", flat=True)
     for label_id in {*of_row, *([batch.label_id] if batch.label_id else [])}:
         VideoLabel.objects.create(label_id=label_id, job=job)
     return job
@@ -271,6 +278,7 @@ def plan_row_render(
         chosen={"topic": check.topic, "url": check.link, **check.script_request},
         limit=max((row.limit or Decimal(0)) - script_hold, Decimal(0)),
         digest=settings_digest(job.draft.settings),
+        key=batch.key,
     )
 
 
@@ -283,7 +291,7 @@ def send_render(batch: Batch, row: BatchRow) -> None:
     if reason := find_render_problem(job, estimate, row.limit or Decimal(0)):
         save_row(batch, row, BatchRowState.FAILED, reason)
         return
-    actions.render_video(by=by, job=job, nonce=uuid4(), seen=estimate)
+    actions.render_video(by=by, job=job, nonce=uuid4(), seen=estimate, key=batch.key)
     publish_batch(batch)
 
 

@@ -16,7 +16,7 @@ from dashboard.models.membership import Team
 from dashboard.models.planned_render import wall_clock_text
 from dashboard.models.preset import Preset
 from dashboard.models.series import Series
-from proxyapi.models import Idea, Job
+from proxyapi.models import ApiKey, Idea, Job
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 MAX_BATCH_NAME_CHARS = 80
@@ -74,6 +74,14 @@ class Batch(models.Model):
         models.PROTECT,
         related_name="+",
         help_text="Who made it, and whose token and budgets it uses.",
+    )
+    key = models.ForeignKey(
+        ApiKey,
+        models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        help_text="The API key or agent that let it run last; its charges are the key’s.",
     )
     name = models.CharField(max_length=MAX_BATCH_NAME_CHARS)
     file_name = models.CharField(max_length=200, blank=True)

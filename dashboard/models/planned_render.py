@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from proxyapi.models import Charge, Job
+from proxyapi.models import ApiKey, Charge, Job
 from proxyapi.models.account import CREDIT_FIELD_OPTIONS
 
 PLAN_LIFETIME = timedelta(hours=24)
@@ -115,6 +115,11 @@ class PlannedRender(models.Model):
 
     def __str__(self) -> str:
         return f"planned render of {self.job_id}"
+
+    @property
+    def key(self) -> ApiKey | None:
+        """The API key that pays, if a script or an agent began it."""
+        return self.script_charge.api_key if self.script_charge else None
 
     @property
     def is_scheduled(self) -> bool:

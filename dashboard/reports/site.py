@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -10,7 +11,7 @@ from django.http import Http404
 
 from dashboard.api_keys.team_rules import PortalTeamRules, load_active_owner
 from dashboard.library.actions import import_video
-from dashboard.reports import rows
+from dashboard.reports import batches, rows
 from dashboard.reports.query import TIME_PARAMS, parse_query
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.site import ReportPage
@@ -26,23 +27,33 @@ READERS: Mapping[str, tuple[Any, Collection[str]]] = {
 }
 
 
+@contextmanager
+def refuse_forbidden() -> Iterator[None]:
+    """Raise `GatewayRefusal` (403) for what the key's owner may not do."""
+    try:
+        yield
+    except (Http404, PermissionDenied):
+        raise GatewayRefusal(403, "GEN-FORBIDDEN", NOT_ALLOWED) from None
+
+
 class PortalSite:
     """As `proxyapi.gateway.site.Site`."""
 
     def read_report(self, key: ApiKey, report: str, query: Mapping[str, str]) -> ReportPage:
         by, (read, params) = load_active_owner(key), READERS[report]
-        try:
+        with refuse_forbidden():
             page: ReportPage = read(by, parse_query(by, query, params))
-        except (Http404, PermissionDenied):
-            raise GatewayRefusal(403, "GEN-FORBIDDEN", NOT_ALLOWED) from None
         return page
+
+    make_batch = staticmethod(refuse_forbidden()(batches.make_batch))
+    list_batches = staticmethod(refuse_forbidden()(batches.list_batches))
+    show_batch = staticmethod(refuse_forbidden()(batches.show_batch))
+    change_batch = staticmethod(refuse_forbidden()(batches.change_batch))
 
     def import_job(self, key: ApiKey, kind: JobKind, upstream_id: str) -> tuple[Job, bool]:
         by = load_active_owner(key)
         token = PortalTeamRules().find_token(key) if key.token_id else None
-        try:
+        with refuse_forbidden():
             return import_video(
                 by=by, kind=kind, upstream_id=upstream_id, token=token, priority=Priority.GATEWAY
             )
-        except PermissionDenied:
-            raise GatewayRefusal(403, "GEN-FORBIDDEN", NOT_ALLOWED) from None

@@ -100,10 +100,11 @@ def submit_charge(
     uploads: tuple[Upload, ...] = (),
     answer: ConfirmAnswer = CONFIRMED,
     beside: Decimal = NOTHING_BESIDE,
+    key: ApiKey | None = None,
 ) -> Charge:
     """Create the charge that a form submits; if its answer has a note, even an empty one,
     request approval instead. `path`, `body` and `uploads` are as in `ChargeIntent`, `beside` as in
-    `request_approval`.
+    `request_approval`. `key` is that of the script that lets it be sent.
 
     `target` is the job, or the token of an operation that has none. `quote` returns the price in
     credits and raises `Refusal` if nothing can be sent in the current state. A form that is
@@ -122,6 +123,7 @@ def submit_charge(
         path=path or {},
         uploads=uploads,
         beyond_balance=answer.beyond_balance,
+        api_key=key,
     )
     if answer.note is None:
         return charge_within_budget(by, intent)
@@ -194,6 +196,12 @@ class SpendingRules:
                 return replace(self, key_limits=rest, second_person_above=above), approval
         return self, None
 
+    def check_key(self, by: Membership, hold: Decimal) -> None:
+        """Raise the refusal of the first limit of the script's key that `hold` exceeds."""
+        for limit in self.key_limits:
+            if hold > limit.remaining:
+                raise self.approval_required(by, hold, limit.key)
+
     def approval_required(
         self, by: Membership, hold: Decimal, key: str
     ) -> ApprovalRequired | AgentCreditsUsedUp:
@@ -233,12 +241,17 @@ def lock_spending_rules(
 
 
 def check_room_for(
-    by: Membership, account_id: UUID, amount: Decimal, job: Job | None = None
+    by: Membership,
+    account_id: UUID,
+    amount: Decimal,
+    job: Job | None = None,
+    key: ApiKey | None = None,
 ) -> None:
-    """Raise `Refusal` unless the charges of the member are allowed, and their budgets and the
-    credits carry `amount` credits now. What it looks at is locked until the transaction ends; the
-    second-person rule is for what is charged at once."""
-    rules = lock_spending_rules(by, job=job)
+    """Raise `Refusal` unless the charges of the member are allowed, and their budgets, the limits
+    of the `key` that charges and the credits carry `amount` credits now. What it looks at is locked
+    until the transaction ends; the second-person rule is for what is charged at once."""
+    rules, _ = lock_spending_rules(by, key, job).covered(amount)
+    rules.check_key(by, amount)
     for usage in rules.usages:
         if not usage.has_room_for(amount):
             raise rules.approval_required(by, amount, str(usage.budget.pk))

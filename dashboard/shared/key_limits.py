@@ -22,12 +22,14 @@ from dashboard.shared.budget_usage import (
     counted_charges,
     period_bounds,
 )
-from proxyapi.models import ApiKey
+from proxyapi.models import ApiKey, KeyScope, Token
 from proxyapi.models.account import quantize_credits
 from proxyapi.models.charge import CHARGED_STATES, HOLDING_STATES
-from proxyapi.refusals import AgentCreditsUsedUp, SpendingLimit, format_credits
+from proxyapi.refusals import AgentCreditsUsedUp, NotReady, SpendingLimit, format_credits
 
 ALLOWANCE, CHARGE_LIMIT = "key allowance", "key charge"  # keys of `SpendingLimit`
+KEY_ENDED = "The {noun} “{name}” was paused, has ended, or may not charge any more."
+KEY_OF_OTHER_TOKEN = "The {noun} “{name}” runs on another token than the one that batches use."  # noqa: S105
 KEY_LIMIT_FIELDS = {BudgetPeriod.DAY: "daily_limit", BudgetPeriod.MONTH: "monthly_limit"}
 
 
@@ -53,6 +55,18 @@ def find_used_up(limits: Sequence[SpendingLimit], needed: Decimal) -> AgentCredi
             url = f"{settings.PORTAL_URL}{reverse('agents')}"
             return AgentCreditsUsedUp(needed, max(limit.remaining, Decimal(0)), url)
     return None
+
+
+def require_usable_key(key: ApiKey | None, token: Token | None) -> None:
+    """Raise `NotReady` unless this key may charge now, and on this token. None is a person."""
+    if key is None:
+        return
+    now = timezone.now()
+    is_active = ApiKey.objects.active(now).filter(pk=key.pk, paused_at=None).exists()
+    if not is_active or not key.has_scope(KeyScope.RENDER):
+        raise NotReady(KEY_ENDED.format(noun=key.noun, name=key.name))
+    if key.token_id and token and key.token_id != token.pk:
+        raise NotReady(KEY_OF_OTHER_TOKEN.format(noun=key.noun, name=key.name))
 
 
 def load_key_limits(team: Team, key: ApiKey, at: datetime) -> tuple[SpendingLimit, ...]:

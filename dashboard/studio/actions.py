@@ -33,6 +33,7 @@ from proxyapi import pricing, tasks
 from proxyapi.events import EventType, publish_event
 from proxyapi.kinds import KINDS, awaits_approval, has_unread_script, page_reading
 from proxyapi.models import (
+    ApiKey,
     Charge,
     Draft,
     Idea,
@@ -301,6 +302,7 @@ def write_script(
     seen: Decimal,
     chosen: dict[str, Any],
     answer: ConfirmAnswer = CONFIRMED,
+    key: ApiKey | None = None,
 ) -> Charge:
     """Let the service write the script. It charges each time (spec, Credit charges).
 
@@ -308,14 +310,14 @@ def write_script(
 
     `seen`, here and below, is the price that was shown, in credits: nothing is sent at another
     price. With a note in the answer, here and below, an approval is requested instead, because the
-    charge is over budget.
+    charge is over budget. With a `key`, here and below, the charge is that of its script.
     """
     check_permission(by, Permission.RENDER)
     body = {name: value for name, value in chosen.items() if value not in ("", None)}
     if flow_of(job).reads_page and not body.get("url"):
         raise NotReady(PAGE_NOT_READ)
     operation, quote = flow_of(job).script_operation, partial(quote_script, job, seen)
-    charge = submit_charge(by, job, operation, nonce, quote, body=body, answer=answer)
+    charge = submit_charge(by, job, operation, nonce, quote, body=body, answer=answer, key=key)
     PlannedRender.objects.filter(job=job).exclude(script_charge=charge).delete()
     return charge
 
@@ -342,12 +344,13 @@ def render_video(
     seen: Decimal,
     answer: ConfirmAnswer = CONFIRMED,
     beside: Decimal = NOTHING_BESIDE,
+    key: ApiKey | None = None,
 ) -> Charge:
     """Render the draft at its estimate, with a hold slightly above it. `beside` is as in
     `request_approval`."""
     check_permission(by, Permission.RENDER)
     operation, quote = flow_of(job).render_operation, partial(quote_render, job, seen)
-    charge = submit_charge(by, job, operation, nonce, quote, answer=answer, beside=beside)
+    charge = submit_charge(by, job, operation, nonce, quote, answer=answer, beside=beside, key=key)
     PlannedRender.objects.filter(job=job).delete()
     return charge
 

@@ -31,6 +31,7 @@ from dashboard.shared.access import check_permission, has_permission
 from dashboard.shared.audit_log import append_audit_rows_last, record_audit_event, system_actor
 from dashboard.shared.charging import CREDITS_MISSING, credits_allow, submit_charge
 from dashboard.shared.formatting import credits
+from dashboard.shared.key_limits import require_usable_key
 from dashboard.shared.roles import Permission
 from dashboard.shared.start_times import CREDITS_NOT_FREE
 from dashboard.studio import actions
@@ -38,7 +39,7 @@ from dashboard.studio.flows import flow_of
 from dashboard.studio.queries.price import price_state_and_reason, token_requirement
 from proxyapi import pricing
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import Charge, ChargeState, Draft, Job, JobState
+from proxyapi.models import ApiKey, Charge, ChargeState, Draft, Job, JobState
 from proxyapi.models.account import amount_text
 from proxyapi.models.charge import IN_PROGRESS_STATES
 from proxyapi.refusals import NotReady, Refusal, StaleData
@@ -72,15 +73,17 @@ def plan_render(
     chosen: dict[str, object],
     limit: Decimal,
     digest: str,
+    key: ApiKey | None = None,
 ) -> Charge:
     """Let the service write the script, as `actions.write_script` does, and have the render start
     when it is written, if it holds at most `limit` credits.
 
-    `digest` is that of the settings that were shown. A form that is sent twice plans once. Raises
+    `digest` is that of the settings that were shown. With a `key` both charges are those of its
+    script. A form that is sent twice plans once. Raises
     `Refusal`.
     """
     is_repeated = Charge.objects.filter(tenant=job.tenant_id, nonce=nonce).exists()
-    charge = actions.write_script(by=by, job=job, nonce=nonce, seen=seen, chosen=chosen)
+    charge = actions.write_script(by=by, job=job, nonce=nonce, seen=seen, chosen=chosen, key=key)
     Job.objects.select_for_update().get(pk=job.pk)
     if is_repeated or PlannedRender.objects.filter(script_charge=charge).exists():
         return charge
@@ -114,7 +117,7 @@ def stop_planned_render(*, by: Membership, job: Job) -> None:
 def continue_planned_render(job_id: UUID) -> None:
     """Send the render of an active plan if its script and its price are there; end the plan if
     anything stands in its way; otherwise wait."""
-    related = ("script_charge", "member", "job__draft", "job__account", "job__token")
+    related = ("script_charge__api_key", "member", "job__draft", "job__account", "job__token")
     plans = PlannedRender.objects.active().select_related(*related, "job__tenant__team")
     plan = plans.filter(pk=job_id).first()
     if plan is None or (plan.starts_at is not None and plan.starts_at > timezone.now()):
@@ -157,6 +160,7 @@ def find_planner(plan: PlannedRender) -> Membership:
         raise NotReady(MEMBER_GONE.format(name=plan.member.first_name))
     if stopped := token_requirement(plan.job):
         raise NotReady(f"{stopped.label}.")
+    require_usable_key(plan.key, plan.job.token)
     return by
 
 
@@ -215,7 +219,8 @@ def send_planned_render(plan: PlannedRender, by: Membership, price: Decimal) -> 
     job = plan.job
     check_permission(by, Permission.RENDER)
     quote = partial(actions.quote_render, job, price)
-    charge = submit_charge(by, job, flow_of(job).render_operation, uuid4(), quote)
+    operation, key = flow_of(job).render_operation, plan.key
+    charge = submit_charge(by, job, operation, uuid4(), quote, key=key)
     # The job is locked since the admission, and was unchanged (`check_job_unchanged`).
     if not same_plan(plan).remove_active():
         raise StaleData(PLAN_ENDED)

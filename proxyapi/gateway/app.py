@@ -88,23 +88,8 @@ class Gateway:
         if asked.operation.method == "GET":
             return await self.read(call, asked, request.headers.get("cache-control", ""))
         call.quote_id = request.headers.get(quotes.HEADER)
-        if idempotency_key is None:
-            return await self.send(call, asked, None)
-        idempotency.check_idempotency_key(idempotency_key)
-        claim = await in_thread(idempotency.claim, call.key, idempotency_key, asked.fingerprint)
-        if claim.answer is not None:
-            call.is_replayed = True
-            return claim.answer
-        try:
-            answer = await self.send(call, asked, claim.stored_id)
-        except (GatewayRefusal, Refusal):
-            await in_thread(idempotency.forget, claim.stored_id)
-            raise
-        if call.is_replayed:  # by its quote, whose charge has the answer
-            await in_thread(idempotency.forget, claim.stored_id)
-        else:
-            await in_thread(idempotency.keep_answer, claim.stored_id, answer)
-        return answer
+        send = partial(self.send, call, asked)
+        return await idempotency.answer_once(call, idempotency_key, asked.fingerprint, send)
 
     async def read(self, call: Call, asked: ServiceRequest, cache_control: str) -> Answer:
         """Answer from the portal's own polls, unless the script wants the service asked."""

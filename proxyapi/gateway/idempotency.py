@@ -8,6 +8,7 @@ has a charge: then the charge tells the outcome.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -15,9 +16,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from proxyapi.gateway.answers import GatewayRefusal, mark_replayed
+from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import RETRY_AFTER_S, repeat_answer
+from proxyapi.gateway.threads import in_thread
 from proxyapi.models import ApiKey, Charge, ChargeState, StoredAnswer
 from proxyapi.pruning import delete_in_batches
+from proxyapi.refusals import Refusal
 from proxyapi.upstream.reply import Answer
 
 HEADER = "idempotency-key"
@@ -34,6 +38,29 @@ class Claim(NamedTuple):
 
     stored_id: int
     answer: Answer | None = None
+
+
+async def answer_once(
+    call: Call, key: str | None, fingerprint: str, send: Callable[[int | None], Awaitable[Answer]]
+) -> Answer:
+    """Send the request, once for each idempotency key. `send` gets the row of its answer."""
+    if key is None:
+        return await send(None)
+    check_idempotency_key(key)
+    claimed = await in_thread(claim, call.key, key, fingerprint)
+    if claimed.answer is not None:
+        call.is_replayed = True
+        return claimed.answer
+    try:
+        answer = await send(claimed.stored_id)
+    except (GatewayRefusal, Refusal):
+        await in_thread(forget, claimed.stored_id)
+        raise
+    if call.is_replayed:  # by its quote, whose charge has the answer
+        await in_thread(forget, claimed.stored_id)
+    else:
+        await in_thread(keep_answer, claimed.stored_id, answer)
+    return answer
 
 
 def check_idempotency_key(text: str) -> None:

@@ -1,19 +1,22 @@
 """Routes that the site answers, and no service: `GET /_usage`, `/_ledger`, `/_budgets`, `/_audit`
-(the scope `reports`), and `POST /_imports` (the scope `create`)."""
+(the scope `reports`), `POST /_imports` (the scope `create`), and `/_batches`."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
+from uuid import uuid4, uuid5
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from proxyapi.gateway import access
+from proxyapi.gateway import access, idempotency
 from proxyapi.gateway.answers import API_PATH, GatewayRefusal, own_answer
 from proxyapi.gateway.call import Call
 from proxyapi.gateway.forwarding import rate_limited
@@ -33,6 +36,12 @@ BAD_IMPORT = (
     f"Send kind, which is one of {', '.join(VIDEO_KINDS)}, and id, as the service shows it. "
     "Nothing was imported."
 )
+BATCH_SCOPES = {
+    "start": KeyScope.RENDER,
+    "pause": KeyScope.CREATE,
+    "resume": KeyScope.RENDER,
+    "cancel": KeyScope.CREATE,
+}
 REPEATED = "The parameter “{name}” may be sent once."
 
 
@@ -42,12 +51,26 @@ def build_site_routes(respond: Respond) -> list[Route]:
         build_route(respond, f"_{name}", "GET", KeyScope.REPORTS, partial(read_report, name))
         for name in REPORTS
     ]
-    return [*routes, build_route(respond, "_imports", "POST", KeyScope.CREATE, import_job)]
+    one = "_batches/{id:uuid}"
+    acts = [
+        build_route(respond, f"{one}/{name}", "POST", scope, partial(change_batch, name))
+        for name, scope in BATCH_SCOPES.items()
+    ]
+    return [
+        *routes,
+        build_route(respond, "_imports", "POST", KeyScope.CREATE, import_job),
+        build_route(respond, "_batches", "POST", KeyScope.CREATE, make_batch),
+        build_route(respond, "_batches", "GET", KeyScope.READ, list_batches),
+        build_route(respond, one, "GET", KeyScope.READ, show_batch),
+        *acts,
+    ]
 
 
 def build_route(
     respond: Respond, name: str, method: str, scope: KeyScope, handler: Handler
 ) -> Route:
+    """The log has the name without its parameters."""
+
     async def endpoint(request: Request) -> Response:
         call: Call | None = None
         try:
@@ -57,19 +80,60 @@ def build_route(
             answer = await handler(call, request)
         except (GatewayRefusal, Refusal) as refusal:
             answer = answer_of_refusal(refusal, call)
-        return respond(request, answer, call, name)
+        return respond(request, answer, call, name.replace("/{id:uuid}", ""))
 
     return Route(f"{API_PATH}/{name}", endpoint, methods=[method])
 
 
 async def read_report(name: str, call: Call, request: Request) -> Answer:
+    page = await in_thread(site().read_report, call.key, name, read_single_query(request))
+    return ok(page._asdict())
+
+
+def read_single_query(request: Request) -> dict[str, str]:
+    """Raises `GatewayRefusal` for a parameter that is sent twice."""
     query = read_query(request)
     for param, values in query.items():
         if len(values) > 1:
             raise GatewayRefusal(400, "GEN-WRONG-ARGS", REPEATED.format(name=param[:40]))
-    single = {param: values[0] for param, values in query.items()}
-    page = await in_thread(site().read_report, call.key, name, single)
-    return own_answer(200, {"message": "OK", "status": 200, "data": page._asdict()})
+    return {param: values[0] for param, values in query.items()}
+
+
+def ok(data: dict[str, Any], status: int = 200) -> Answer:
+    return own_answer(status, {"message": "OK", "status": status, "data": data})
+
+
+async def make_batch(call: Call, request: Request) -> Answer:
+    """POST /_batches. With an idempotency key its id follows from that: what a killed process has
+    stored and started is found, and not started twice."""
+    fields = await read_object(request) or {}
+    if fields.get("start"):
+        access.check_key(call.key, KeyScope.RENDER, changes=True)
+    idempotency_key = request.headers.get(idempotency.HEADER)
+    id = uuid4() if idempotency_key is None else uuid5(call.key.pk, idempotency_key)
+
+    async def send(_: int | None) -> Answer:
+        status, facts = await in_thread(site().make_batch, call.key, fields, id)
+        return ok(facts, status)
+
+    content = json.dumps(["_batches", fields], sort_keys=True).encode()
+    fingerprint = hashlib.sha256(content).hexdigest()
+    return await idempotency.answer_once(call, idempotency_key, fingerprint, send)
+
+
+async def list_batches(call: Call, request: Request) -> Answer:
+    page = await in_thread(site().list_batches, call.key, read_single_query(request))
+    return ok(page._asdict())
+
+
+async def show_batch(call: Call, request: Request) -> Answer:
+    return ok(await in_thread(site().show_batch, call.key, request.path_params["id"]))
+
+
+async def change_batch(action: str, call: Call, request: Request) -> Answer:
+    fields, id = await read_object(request) or {}, request.path_params["id"]
+    status, facts = await in_thread(site().change_batch, call.key, id, action, fields)
+    return ok(facts, status)
 
 
 async def import_job(call: Call, request: Request) -> Answer:
@@ -78,8 +142,7 @@ async def import_job(call: Call, request: Request) -> Answer:
         call.job, is_new = await wait_for_import(call, kind, upstream_id)
     except ImportNotFound as refusal:
         raise GatewayRefusal(404, "GEN-NOT-FOUND", refusal.sentence) from None
-    status = 201 if is_new else 200
-    return own_answer(status, {"message": "OK", "status": status, "data": describe_job(call.job)})
+    return ok(describe_job(call.job), 201 if is_new else 200)
 
 
 async def wait_for_import(call: Call, kind: JobKind, upstream_id: str) -> tuple[Job, bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NotRequired, TypedDict
+from uuid import UUID
 
 from django.conf import settings
 from mcp.types import CallToolResult, ContentBlock, ResourceLink, TextContent
@@ -17,7 +18,8 @@ from proxyapi.gateway.answers import to_json
 from proxyapi.models import Charge, ChargeState, Job, JobState, Quote
 from proxyapi.operations import get_operation
 
-MAX_TEXT_CHARS = 300
+MAX_TEXT_CHARS, MAX_BATCH_ROWS = 300, 15
+BATCH_STATES = {"paused": "batch_paused", "finished": "batch_ended"}
 REFUSED = "refused"
 WAITING = ("in_progress", "unknown", "approval_required", "rendering")
 MESSAGES = {
@@ -47,6 +49,11 @@ MESSAGES = {
     "approved": "A person approved it. What the allowance or a limit refuses is charged under "
     "it, until items_left, credits_left or the time is over: call make.",
     "not_approved": "It was declined, withdrawn or ended, or is over. Nothing is charged under it.",
+    "rows_wrong": "No row is ready, and nothing was charged. “batch” has the problems: correct the "
+    "rows and call quote_batch again.",
+    "batch_paused": "It paused; why is in “batch”. What has begun goes on. A person resumes it at "
+    "its link.",
+    "batch_ended": "All rows have ended. The films are in list_videos.",
     "ok": "",
 }
 
@@ -68,6 +75,7 @@ class ToolAnswer(TypedDict):
     credits: NotRequired[dict[str, Any]]
     error: NotRequired[dict[str, Any]]
     approval: NotRequired[dict[str, Any]]
+    batch: NotRequired[dict[str, Any]]
     approval_url: NotRequired[str]
     raise_url: NotRequired[str]
 
@@ -141,6 +149,55 @@ def describe_items(facts: Mapping[str, Any]) -> dict[str, Any]:
     status = "approval_required" if facts["url"] else status
     shown = {name: part for name, part in facts.items() if name not in ("url", "is_in_force")}
     return build(status, approval=shown, approval_url=facts["url"])
+
+
+def describe_batch(facts: Mapping[str, Any], status: str = "") -> dict[str, Any]:
+    """The answer about a batch; `facts` are those of `Site`. Of its rows those that need attention
+    are shown, the first ones."""
+    url, price = facts["approval_url"], facts["price"]
+    names = (
+        "name",
+        "state",
+        "pause_reason",
+        "counts",
+        "price",
+        "spent",
+        "held",
+        "left",
+        "finish_at",
+    )
+    shown = {name: facts[name] for name in names if facts[name]}
+    rows = [
+        {"row": row["row"], "state": row["state"], "why": short(why, 150)}
+        for row in facts["rows"]
+        if (why := row["message"] or "; ".join(describe_problem(one) for one in row["problems"]))
+    ]
+    batch = {
+        "batch_id": facts["batch"],
+        **shown,
+        "link": facts["url"],
+        "rows": rows[:MAX_BATCH_ROWS],
+    }
+    if facts["state"] != "draft":
+        return build(BATCH_STATES.get(facts["state"], "in_progress"), batch=batch)
+    if not facts["counts"].get("ready"):
+        return build("rows_wrong", batch=batch)
+    quote = {
+        "quote_id": f"batch_{UUID(facts['batch']).hex}",
+        "pays_for": f"{facts['counts']['ready']} videos, those that are ready",
+        "price": facts["max_credits"],
+        "upper_bound": facts["max_credits"],
+        "usual": price["usual"],
+        "exact": False,
+        "approval_required": facts["approval_required"],
+        "credits_left": facts["credits_left"],
+    }
+    status = status or ("approval_required" if url else "quoted")
+    return build(status, quote=quote, batch=batch, approval_url=url)
+
+
+def describe_problem(problem: Mapping[str, Any]) -> str:
+    return f"{problem['column']}: {problem['message']}" if problem["column"] else problem["message"]
 
 
 def describe_quote(quote: Quote, facts: Mapping[str, Any]) -> dict[str, Any]:

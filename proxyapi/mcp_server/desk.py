@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid5
 from weakref import WeakValueDictionary
 
 from django.utils import timezone
@@ -22,6 +23,7 @@ from proxyapi.gateway.call import Call
 from proxyapi.gateway.charging import find_current_price
 from proxyapi.gateway.forwarding import answer_of_error
 from proxyapi.gateway.requests import ServiceRequest
+from proxyapi.gateway.site import BATCH_NOT_STARTED, site
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.gateway.threads import in_thread
 from proxyapi.kinds.faceless_draft import READ_OPERATION, RENDER_OPERATION
@@ -36,7 +38,8 @@ from proxyapi.upstream import errors
 from proxyapi.upstream.reply import Answer
 
 MAKE_S = 45.0  # clients give up after a minute
-MAX_WAIT_S, LOOK_EVERY_S = 50.0, 1.0
+MAX_WAIT_S, LOOK_EVERY_S, LOOK_AT_BATCH_EVERY_S = 50.0, 1.0, 5.0
+BATCH_QUOTE_RE = re.compile(r"batch_([0-9a-f]{32})")
 SERVICE_REFUSED = "The service refused it. Nothing was charged."
 NO_PRICE = "Nobody knows the price of this before. Nothing was charged."
 NO_ID = "The service’s answer shows no id of the draft. Nothing was charged. Call quote again."
@@ -132,6 +135,8 @@ class Desk:
     async def make(self, quote_id: str, price: Decimal | None) -> dict[str, Any]:
         """Spend a quote at the price that the agent repeats."""
         key = self.call.key
+        if batch := BATCH_QUOTE_RE.fullmatch(quote_id):
+            return await self.start_batch(UUID(batch[1]), price)
         row = await in_thread(quotes.find_quote, key, quote_id)
         if row is None or row.request is None or price is None:
             return answers.build("quote_required", quotes=await in_thread(rows.open_quotes, key))
@@ -146,6 +151,33 @@ class Desk:
         if charge is None:  # it waits for its turn
             return await self.show_quote(row, "in_progress")
         return await self.describe_outcome(charge)
+
+    async def quote_batch(self, fields: Mapping[str, Any], copy: int) -> dict[str, Any]:
+        """The dry run of these rows. Its id follows from them: the same again is the same batch."""
+        await in_thread(check_call, self.call, get_operation(RENDER_OPERATION))
+        content = json.dumps(["mcp", fields, copy], sort_keys=True)
+        id = uuid5(self.call.key.pk, content)
+        _, facts = await in_thread(site().make_batch, self.call.key, fields, id)
+        return answers.describe_batch(facts)
+
+    async def start_batch(self, id: UUID, price: Decimal | None) -> dict[str, Any]:
+        """Start a batch for at most the price that the agent repeats."""
+        await in_thread(check_call, self.call, get_operation(RENDER_OPERATION))
+        facts = await in_thread(site().show_batch, self.call.key, id)
+        if facts["state"] != "draft" or not facts["counts"].get("ready"):
+            return answers.describe_batch(facts)
+        if price is None or price != Decimal(facts["max_credits"]):
+            return answers.describe_batch(facts, "price_changed")
+        wanted = {"max_credits": str(price), "version": facts["version"]}
+        try:
+            _, facts = await in_thread(site().change_batch, self.call.key, id, "start", wanted)
+        except AgentCreditsUsedUp as used_up:
+            return answers.build("paused", raise_url=used_up.url)
+        except GatewayRefusal as refusal:
+            if refusal.code != BATCH_NOT_STARTED:
+                raise
+            return answers.describe_batch(refusal.details["batch"], "price_changed")
+        return answers.describe_batch(facts)
 
     async def spend(self, row: Quote) -> dict[str, Any] | None:
         """Send what the quote is for. Returns an answer if nothing was charged."""
@@ -189,10 +221,9 @@ class Desk:
         return answers.build(status, charge=paid, approval_url=approval, **parts)
 
     async def wait(self, id: UUID, seconds: float) -> dict[str, Any]:
-        """Wait for the end of a charge, or of what makes the job with this id."""
+        """Wait for the end of a charge, of a batch, or of what makes the job with this id."""
         end = time.monotonic() + min(max(seconds, 0.0), MAX_WAIT_S)
-        is_items = await in_thread(team_rules().find_items, self.call.key, id)
-        found = id if is_items else await in_thread(rows.find_charge_or_job, self.call.key, id)
+        found = await in_thread(rows.find_waited, self.call.key, id)
         while True:
             await in_thread(self.check_read)  # a wait may last longer than a right
             answer = await self.read_outcome(found)
@@ -202,12 +233,15 @@ class Desk:
             if answer["status"] == "in_progress" and isinstance(found, Charge):
                 await self.gateway.endings.wait(found.pk, min(left, LOOK_EVERY_S))
             else:
-                await asyncio.sleep(min(left, LOOK_EVERY_S))
+                every = LOOK_AT_BATCH_EVERY_S if "batch" in answer else LOOK_EVERY_S
+                await asyncio.sleep(min(left, every))
 
     async def read_outcome(self, found: Charge | Job | UUID) -> dict[str, Any]:
         if isinstance(found, UUID):
             items = await in_thread(team_rules().find_items, self.call.key, found)
-            return answers.describe_items(items or {})
+            if items is not None:
+                return answers.describe_items(items)
+            return answers.describe_batch(await in_thread(site().show_batch, self.call.key, found))
         if isinstance(found, Charge):
             return await self.describe_outcome(found)
         await in_thread(found.refresh_from_db)
@@ -238,9 +272,13 @@ class Desk:
         if await in_thread(team_rules().find_items, self.call.key, id):
             await in_thread(team_rules().withdraw_items, self.call.key, id)
             return await self.read_outcome(id)
+        found = await in_thread(rows.find_waited, self.call.key, id)
+        if isinstance(found, UUID):
+            await in_thread(check_key, self.call.key, KeyScope.CREATE, changes=True)
+            await in_thread(site().change_batch, self.call.key, id, "cancel", {})
+            return await self.read_outcome(found)
         await in_thread(charge_of_key, self.call.key, id, True)
-        charge = await in_thread(rows.find_charge_or_job, self.call.key, id)
-        return await self.read_outcome(charge)
+        return await self.read_outcome(await in_thread(rows.find_waited, self.call.key, id))
 
     async def find_options(self, group: str, search: str) -> dict[str, Any]:
         """Values of one group that the service offers, or the groups with their sizes."""

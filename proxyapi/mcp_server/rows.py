@@ -12,6 +12,7 @@ from django.utils import timezone
 from proxyapi.gateway import quotes
 from proxyapi.gateway.answers import GatewayRefusal
 from proxyapi.gateway.requests import ServiceRequest
+from proxyapi.gateway.site import site
 from proxyapi.gateway.team_rules import team_rules
 from proxyapi.mcp_server import answers
 from proxyapi.models import ApiKey, Charge, ChargeState, Job, KeyScope, Quote
@@ -85,6 +86,20 @@ def find_charge_or_job(key: ApiKey, id: UUID) -> Charge | Job:
     if charge is not None:
         return charge
     return find_job(key, id)
+
+
+def find_waited(key: ApiKey, id: UUID) -> Charge | Job | UUID:
+    """As `find_charge_or_job`; of an approval for several items, and of a batch, the id."""
+    if team_rules().find_items(key, id):
+        return id
+    try:
+        return find_charge_or_job(key, id)
+    except GatewayRefusal as missing:
+        try:
+            site().show_batch(key, id)
+        except GatewayRefusal:
+            raise missing from None
+        return id
 
 
 def find_job(key: ApiKey, id: UUID) -> Job:

@@ -106,12 +106,21 @@ Settings = Annotated[
 Copy = Annotated[
     int, Field(ge=1, le=1000, description="Raise it for another one of the same order.")
 ]
+Rows = Annotated[
+    list[dict[str, str | int | float | bool | None]],
+    Field(
+        min_length=1,
+        max_length=500,
+        description="Of each video: title, topic or script, and voice, genre, length, format, "
+        "label, or other settings by name; what is left out is as in the preset.",
+    ),
+]
 OfName = Annotated[str, text("Part of a name or title.")]
 QuoteId = Annotated[str, text("The quote_id of a quote.")]
 Price = Annotated[str | float, Field(description="The price of the quote, repeated exactly.")]
-Id = Annotated[UUID, Field(description="A charge_id, an approval_id or a job_id.")]
+Id = Annotated[UUID, Field(description="A charge_id, approval_id, batch_id or job_id.")]
 JobId = Annotated[UUID, Field(description="A job_id.")]
-WaitingId = Annotated[UUID, Field(description="A charge_id or an approval_id.")]
+WaitingId = Annotated[UUID, Field(description="A charge_id, approval_id or batch_id.")]
 Items = Annotated[int, Field(ge=1, le=100, description="Scripts, films and clips, each one item.")]
 Credits = Annotated[str | float, Field(description="The most for all of them together.")]
 Hours = Annotated[int, Field(ge=1, le=168, description="How long it is needed.")]
@@ -189,6 +198,20 @@ async def quote(
     return await run(ctx, "quote", work)
 
 
+async def quote_batch(
+    ctx: Context[Any, Any],
+    rows: Rows,
+    name: Annotated[str, text("Of the batch.", 80)] = "",
+    preset: Annotated[str, text("The name of a preset of the team.")] = "",
+    at_once: Annotated[int, Field(ge=1, le=4, description="How many at a time.")] = 2,
+    copy: Copy = 1,
+) -> Result:
+    """The price and problems of many videos, one for each row. Free. make then starts the rows that
+    are ready, for at most the price. The same arguments again are the same batch."""
+    wanted = {"rows": rows, "name": name or None, "preset": preset or None, "at_once": at_once}
+    return await run(ctx, "quote_batch", lambda desk: desk.quote_batch(wanted, copy))
+
+
 async def make(ctx: Context[Any, Any], quote_id: QuoteId = "", price: Price = "") -> Result:
     """Spend credits: make what a quote is for. Repeating it with the same quote never charges
     twice. After a script the answer has the quote of the render."""
@@ -197,8 +220,8 @@ async def make(ctx: Context[Any, Any], quote_id: QuoteId = "", price: Price = ""
 
 
 async def wait(ctx: Context[Any, Any], id: Id, seconds: WaitSeconds = 45) -> Result:
-    """Wait for the end of a charge, an approval or a render, 50 s at most; call it again while the
-    status is in_progress, unknown, approval_required or rendering."""
+    """Wait for the end of a charge, an approval, a batch or a render, 50 s at most; call it again
+    while the status is in_progress, unknown, approval_required or rendering."""
     return await run(ctx, "wait", lambda desk: desk.wait(id, seconds))
 
 
@@ -243,13 +266,15 @@ async def request_approval(
 
 
 async def cancel_approval(ctx: Context[Any, Any], id: WaitingId) -> Result:
-    """Withdraw a request that waits for a person, or a charge that was not sent. Free."""
+    """Withdraw a request that waits for a person, or a charge that was not sent; cancel the rows of
+    a batch that have not begun. Free."""
     return await run(ctx, "cancel_approval", lambda desk: desk.cancel_approval(id))
 
 
 TOOLS: tuple[tuple[Callable[..., Any], str, ToolAnnotations], ...] = (
     (find_options, "Find options", READS),
     (quote, "Quote", DRAFTS),
+    (quote_batch, "Quote a batch", DRAFTS),
     (make, "Make (spends credits)", SPENDS),
     (wait, "Wait", READS_HERE),
     (list_videos, "List videos", READS_HERE),

@@ -60,7 +60,9 @@ def test_each_example_makes_what_it_says(
     last_event = run(live_portal, *SHELL, LAST_EVENT)
     curl, commands = examples("curl", "sh")
     (report,) = examples("Usage, ledger, budgets and audit log", "sh")
+    (batch,) = examples("Batches", "sh")
     if shutil.which("curl"):
+        assert '"counts"' in run(live_portal, "sh", "-c", batch, **portal)
         assert '"mandatory"' in run(live_portal, "sh", "-c", curl, **portal)
         assert '"next_cursor"' in run(live_portal, "sh", "-c", report, **portal)
     for line in commands.splitlines():

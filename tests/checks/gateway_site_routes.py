@@ -98,6 +98,83 @@ IMPORTED = shape_of(
         "finished_at": or_null(TIME),
     }
 )
+SPAN = shape_of(dict.fromkeys(("low", "usual", "high", "limit"), CREDITS))
+BATCH_HEAD: Json = {
+    "batch": UUID,
+    "name": TEXT,
+    "state": TEXT,
+    "pause_reason": TEXT,
+    "max_credits": or_null(CREDITS),
+    "created_at": TIME,
+    "started_at": or_null(TIME),
+    "url": TEXT,
+    "approval_url": or_null(TEXT),
+    "counts": {"type": "object", "additionalProperties": WHOLE},
+}
+BATCH_ROW = shape_of(
+    {
+        "row": WHOLE,
+        "title": TEXT,
+        "state": TEXT,
+        "message": TEXT,
+        "problems": {
+            "type": "array",
+            "items": shape_of(
+                {"column": or_null(TEXT), "message": TEXT, "suggestion": or_null(TEXT)}
+            ),
+        },
+        "price": or_null(SPAN),
+        "spent": CREDITS,
+        "held": CREDITS,
+        "job": or_null(UUID),
+    }
+)
+BATCH = shape_of(
+    {
+        **BATCH_HEAD,
+        "rows": {"type": "array", "items": BATCH_ROW},
+        "price": or_null(SPAN),
+        "version": or_null(TEXT),
+        "approval_required": {"type": ["boolean", "null"]},
+        **dict.fromkeys(("credits_left", "balance_after"), or_null(CREDITS)),
+        "top_ups": or_null(TEXT),
+        **dict.fromkeys(("spent", "held", "left"), or_null(CREDITS)),
+        "finish_at": or_null(TIME),
+    }
+)
+BATCH_OPTIONS: Json = {
+    "max_credits": or_null({"type": ["number", "string"]}),
+    "max_failures": {"type": "integer", "minimum": 0, "maximum": 500},
+}
+CELL = {"type": ["string", "number", "boolean", "null"]}
+NEW_BATCH = shape_of(
+    {
+        "rows": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 500,
+            "items": {"type": "object", "additionalProperties": CELL},
+        },
+        "name": {"type": "string", "maxLength": 80},
+        "preset": {"type": "string", "description": "The name of a preset of the team."},
+        "at_once": {"type": "integer", "minimum": 1, "maximum": 4},
+        **BATCH_OPTIONS,
+        "start": {"type": "boolean", "description": "Start it, for at most max_credits."},
+    },
+    *("name", "preset", "at_once", "start", *BATCH_OPTIONS),
+)
+VERSION = {"type": "string", "description": "That of the dry run: start nothing else."}
+# Action, summary, body.
+BATCH_ACTIONS: tuple[tuple[str, str, Json], ...] = (
+    (
+        "start",
+        "Start a batch, for at most max_credits",
+        shape_of({"max_credits": BATCH_OPTIONS["max_credits"], "version": VERSION}, "version"),
+    ),
+    ("pause", "Begin no further row", shape_of({})),
+    ("resume", "Go on, within these limits", shape_of(BATCH_OPTIONS, *BATCH_OPTIONS)),
+    ("cancel", "Cancel the rows that have not begun, or what a person was asked for", shape_of({})),
+)
 PARAMETERS = {
     "from": "Rows from this time on, UTC; without it those of the 30 days before “to”.",
     "to": "Rows before this time, UTC; without it those until now.",
@@ -130,16 +207,66 @@ SITE_SCHEMAS: Json = {
     **ROWS,
     **{f"{row}Page": page_shape(row) for _, row, _, _ in REPORTS},
     "ImportedJob": enveloped(IMPORTED),
+    "Batch": enveloped(BATCH),
+    "BatchHead": shape_of(BATCH_HEAD),
+    "BatchPage": page_shape("BatchHead"),
 }
 
 
 def describe_site_routes() -> Json:
-    """The paths of the reports and of the import."""
+    """The paths of the reports, of the import and of batches."""
     paths = {
         f"/_{name}": {"get": describe_report(name, row, summary, filters)}
         for name, row, summary, filters in REPORTS
     }
-    return {**paths, "/_imports": {"post": describe_import()}}
+    return {**paths, "/_imports": {"post": describe_import()}, **describe_batches()}
+
+
+def describe_batches() -> Json:
+    made = answer("It is stored, and started if that was asked for.", "Batch")
+    waits = answer("A person has to approve it at approval_url. Nothing was started.", "Batch")
+    known = {"200": answer("What is known of it.", "Batch")}
+    id = {"name": "id", "in": "path", "required": True, "schema": UUID}
+    cursor = {"name": "cursor", "in": "query", "schema": TEXT}
+    cursor["description"] = PARAMETERS["cursor"]
+    create = {
+        "operationId": "batches.create",
+        "summary": "Many videos from rows: the dry run, and with start the videos",
+        "tags": ["Batches"],
+        "parameters": [{"$ref": "#/components/parameters/Idempotency-Key"}],
+        "requestBody": {"required": True, **json_content(NEW_BATCH)},
+        "responses": {"201": made, "202": waits} | refusals("402", "409", "413", "422"),
+    }
+    listed = {
+        "operationId": "batches.list",
+        "summary": "The batches of the team, the newest first",
+        "tags": ["Batches"],
+        "parameters": [cursor],
+        "responses": {"200": answer("One page of batches.", "BatchPage")} | refusals("409"),
+    }
+    shown = {
+        "operationId": "batches.get",
+        "summary": "The dry run of a batch, or its progress",
+        "tags": ["Batches"],
+        "parameters": [id],
+        "responses": known | refusals("404", "409"),
+    }
+    acts = {
+        f"/_batches/{{id}}/{name}": {
+            "post": {
+                "operationId": f"batches.{name}",
+                "summary": summary,
+                "tags": ["Batches"],
+                "parameters": [id],
+                "requestBody": json_content(body),
+                "responses": known
+                | ({"202": waits} if name == "start" else {})
+                | refusals("402", "404", "409", "413"),
+            }
+        }
+        for name, summary, body in BATCH_ACTIONS
+    }
+    return {"/_batches": {"post": create, "get": listed}, "/_batches/{id}": {"get": shown}, **acts}
 
 
 def describe_report(name: str, row: str, summary: str, filters: tuple[str, ...]) -> Json:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from statistics import median_low
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
 from django.db.models.fields.json import KeyTextTransform
 
 from dashboard.shared.video_options import FacelessOptions
@@ -16,7 +17,7 @@ from dashboard.studio.flows import FLOWS, chosen_combination
 from proxyapi.models import Charge, ChargeState, Tenant
 from proxyapi.models.charge import CHARGED_STATES
 from proxyapi.models.duration_class import length_class_of
-from proxyapi.operations import FACELESS_RENDER_OPERATIONS
+from proxyapi.operations import FACELESS_RENDER_OPERATIONS, SCRIPT_OPERATIONS
 from proxyapi.upstream.errors import FeatureNotAllowed
 
 CLIP_FIELDS = ("clip_engine_id", "resolution", "audio")
@@ -48,18 +49,26 @@ class PastCost:
 
 @dataclass(frozen=True, slots=True)
 class PastCosts:
-    """`by_class`: costs by type, length class and `engine_key`, the newest first.
+    """`by_class`: costs by type, length class and `engine_key`, the newest first. `by_request`: the
+    same by the seconds that were asked for when the service wrote the script.
     `refused_types`: types whose last render the service refused because the plan does not have
     them."""
 
     by_class: dict[tuple[str, int, str], tuple[Decimal, ...]]
     refused_types: frozenset[str]
+    by_request: dict[tuple[str, int, str], tuple[Decimal, ...]] = field(default_factory=dict)
 
     def exact_length(self, chosen: Mapping[str, object], seconds: float) -> PastCost | None:
         """Return the costs of renders of this type, engine and length; None without any."""
         length_s = length_class_of(seconds)
         costs = self.by_class.get((str(chosen.get("type")), length_s, engine_key(chosen)))
         return PastCost(costs[:MAX_COMPARED_RENDERS], length_s) if costs else None
+
+    def for_request(self, chosen: Mapping[str, object], seconds: int) -> PastCost | None:
+        """Return the costs of renders whose script was written for so many seconds; None without
+        any. Such a script is often longer than that, and of the next class then."""
+        costs = self.by_request.get((str(chosen.get("type")), seconds, engine_key(chosen)))
+        return PastCost(costs[:MAX_COMPARED_RENDERS], length_class_of(seconds)) if costs else None
 
     def best_known(self, chosen: Mapping[str, object], seconds: float) -> PastCost | None:
         """Return the costs for this length, else for the length that was rendered most often."""
@@ -115,7 +124,13 @@ def load_past_costs(tenant: Tenant) -> PastCosts:
     ended = renders.filter(state__in=CHARGED_STATES) | renders.filter(
         state=ChargeState.REFUSED, code=FeatureNotAllowed.code
     )
+    scripts = Charge.objects.filter(
+        job=OuterRef("job"), operation__in=SCRIPT_OPERATIONS, state__in=CHARGED_STATES
+    )
+    duration = KeyTextTransform("duration", "body")
+    requested = scripts.order_by("-created_at").values_list(duration)[:1]
     rows = ended.order_by("-settled_at", "-created_at").values_list(
+        Subquery(requested),
         *(KeyTextTransform(name, "job__draft__settings") for name in ("type", *ENGINE_FIELDS)),
         "job__subtype",
         "job__length",
@@ -123,13 +138,22 @@ def load_past_costs(tenant: Tenant) -> PastCosts:
         "cost",
     )
     by_class: dict[tuple[str, int, str], tuple[Decimal, ...]] = {}
+    by_request: dict[tuple[str, int, str], tuple[Decimal, ...]] = {}
     is_refused: dict[str, bool] = {}
-    for draft_type, *engine, subtype, length_s, state, cost in rows[:MAX_READ_CHARGES]:
+    for requested_s, draft_type, *engine, subtype, length_s, state, cost in rows[:MAX_READ_CHARGES]:
         type_ = draft_type or subtype
         is_refused.setdefault(type_, state == ChargeState.REFUSED)
         if cost and length_s:
             chosen = {"type": type_, **dict(zip(ENGINE_FIELDS, engine, strict=True))}
-            key = (type_, length_s, engine_key(chosen))
-            by_class[key] = (*by_class.get(key, ()), cost)
+            for known, seconds in ((by_class, length_s), (by_request, parse_seconds(requested_s))):
+                key = (type_, seconds, engine_key(chosen))
+                known[key] = (*known.get(key, ()), cost)
     refused = frozenset(type_ for type_, refused in is_refused.items() if refused)
-    return PastCosts(by_class, refused)
+    return PastCosts(by_class, refused, by_request)
+
+
+def parse_seconds(value: object) -> int:
+    """Return the seconds of a request for a script, which may be a program's; 0 if it has none.
+    SQLite gives a number, PostgreSQL its text."""
+    text = str(value)
+    return int(text) if text.isdecimal() and len(text) < 6 else 0

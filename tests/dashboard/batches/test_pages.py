@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
@@ -108,7 +110,11 @@ def test_it_is_paused_resumed_and_cancelled(make_batch, priya, client_of):
     batch, browser = advance(start(priya, make_batch(*topics(3), at_once=1))), client_of(priya)
     browser.post(f"/batches/{batch.pk}/pauses/")
     assert advance(batch).state == "paused"
-    browser.post(f"/batches/{batch.pk}/resumptions/", {"max_credits": "393", "max_failures": "3"})
+    dialog = browser.get(f"/batches/{batch.pk}/resumptions/").content.decode()
+    shown = re.search(r'name="max_credits" value="([^"]*)"', dialog)
+    assert shown
+    limits = {"max_credits": shown[1], "max_failures": "3"}
+    browser.post(f"/batches/{batch.pk}/resumptions/", limits)
     batch.refresh_from_db()
     assert (batch.state, batch.max_failures) == ("running", 3)
     browser.post(f"/batches/{batch.pk}/cancellations/")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from dashboard.batches import actions
 from dashboard.batches.dry_run import load_dry_run
@@ -28,6 +29,7 @@ from tests.dashboard.batches.conftest import (
 )
 from tests.dashboard.studio.conftest import OPTIONS, SCRIPT
 from tests.dashboard.studio.planned import price_draft
+from tests.factories import ChargeFactory
 
 pytestmark = pytest.mark.postgresql
 
@@ -155,3 +157,12 @@ def test_failed_rows_are_sent_again_with_the_script_that_was_paid(make_batch, pr
     batch = advance(batch)
     assert states(batch) == ["done"]
     assert batch.state == BatchState.FINISHED
+
+
+def test_a_script_to_be_written_is_priced_as_those_of_the_same_request(make_batch, history, priya):
+    """A script that was asked for with 60 s came out longer, so its render is of the next class."""
+    dear = Job.objects.get(title__startswith="Earlier 120")
+    fields = {"state": "confirmed", "sent_at": timezone.now(), "settled_at": timezone.now()}
+    ChargeFactory(job=dear, operation="faceless.scripts", cost=4, body={"duration": 60}, **fields)
+    run = dry_run(priya, make_batch("Ice,Why,,,,60,", "Fog,Why,,,,30,"))
+    assert (run.prices[1].usual, run.prices[2].is_guess) == (134, True)

@@ -6,6 +6,7 @@ Run as a process of its own. A line of JSON comes in, a line goes out:
     {"do": "work", "point": …}                 a worker process begins → its pid
     {"do": "serve", "port": …, "point": …}     a web process with the MCP server begins → its pid
     {"do": "agent", "port": …, "key": …, "order": …}   an agent that orders begins → its pid
+    {"do": "batch", "batch": …}            a web process starts this batch → its pid
     {"do": "await", "pid": …, "seconds": …}    → the signal that ended it, or null if it lives
     {"do": "kill", "pid": …}                   kill -9
 
@@ -73,7 +74,7 @@ def import_everything() -> None:
 def obey_order(order: dict[str, Any]) -> int | None:
     if order["do"] == "press":
         return wait_for_exit(fork_process(order), 30)
-    if order["do"] in ("work", "serve", "agent"):
+    if order["do"] in ("work", "serve", "agent", "batch"):
         return fork_process(order)
     if order["do"] == "kill":
         os.kill(order["pid"], signal.SIGKILL)
@@ -183,11 +184,22 @@ def run_agent(order: dict[str, Any]) -> None:
         raise SystemExit(status)
 
 
+def press_start(order: dict[str, Any]) -> None:
+    """What a web process does when the member of a batch confirms its start."""
+    from dashboard.batches.runner import find_runner
+    from dashboard.models import Batch
+    from tests.drills.batch_team import start_batch
+
+    batch = Batch.objects.get(pk=order["batch"])
+    start_batch(find_runner(batch), batch)
+
+
 FORKED: dict[str, Callable[[dict[str, Any]], None]] = {
     "press": press_button,
     "work": run_worker,
     "serve": serve_mcp,
     "agent": run_agent,
+    "batch": press_start,
 }
 
 

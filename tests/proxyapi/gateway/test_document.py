@@ -51,7 +51,9 @@ def test_it_describes_the_routes_of_the_gateway_and_nothing_else(document: dict[
 
 def test_each_operation_can_be_called_from_its_description(document: dict[str, Any]) -> None:
     found = list(schemathesis.openapi.from_dict(document).get_all_operations())
-    assert len(found) == len(OPERATIONS) + 2 + 2 + 5 + 1  # of charges, quotes, the site, events
+    assert (
+        len(found) == len(OPERATIONS) + 2 + 2 + 5 + 7 + 1
+    )  # of charges, quotes, the site, its batches, events
     for operation in found:
         assert isinstance(operation, Ok), operation
         names = {part.name for part in operation.ok().path_parameters}

@@ -70,7 +70,7 @@ def test_tools_say_what_they_do(agent: Agent, mode: str) -> None:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in agent.loop.run(read())}
-    assert len(tools) == 9
+    assert len(tools) == 10
     spending = {name for name, tool in tools.items() if tool.annotations.destructive_hint}
     assert spending == {"make", "cancel_approval"}
     reading = {name for name, tool in tools.items() if tool.annotations.read_only_hint}
@@ -133,5 +133,5 @@ def test_the_command_passes_the_tools_of_the_portal_on(agent: Agent) -> None:
             return tools, await local.call_tool("quote", FILM)
 
     tools, result = agent.loop.run(ask())
-    assert len(tools) == 9
+    assert len(tools) == 10
     assert result.structured_content["status"] == "quoted"
