@@ -89,7 +89,9 @@ def learn_extra_credits(account: Account, ledger: LedgerMirror) -> None:
     gap = balance_difference(ledger)
     moved = account.extra_credits - ledger.anchor_extra
     is_shown = bool(gap) and gap + sign * moved == 0
-    if not gap and sign > 0 and ledger.anchor_extra > 0 and ledger.is_complete:
+    # One purse below 0 is an answer that nothing confirms, and proves nothing about the other.
+    is_credible = ledger.anchor_balance >= 0 and ledger.anchor_extra > 0
+    if not gap and sign > 0 and is_credible and ledger.is_complete:
         opening = ledger.anchor_balance - sum_positions(ledger, 0, ledger.anchor_high or 0)
         is_shown = opening < 0 <= opening + ledger.anchor_extra
     if not is_shown:

@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
+from dashboard.shared.ledger_agreement import check_ledger_agreement
 from proxyapi import ledger
 from proxyapi.charges.admission import check_hold_fits
 from proxyapi.models import Account
@@ -37,6 +38,18 @@ def test_a_purse_counts_once_the_entries_only_add_up_with_it(
     assert (account.has_separate_extra, account.balance) == (True, 600)
     kept = build_reconciliation(account)
     assert (kept.opening_balance, kept.difference) == (0, 0)
+
+
+def test_a_purse_below_nothing_teaches_nothing(
+    account: Account, scripted_ledger: ScriptedLedger, upstream: ScriptedUpstream
+) -> None:
+    """An answer that may lie: with the other purse it would add up, and be called a match."""
+    scripted_ledger.add_row(ledger_row("+13"))
+    compare(account, upstream, -5, 250)
+    assert account.has_separate_extra is None
+    agreement = check_ledger_agreement([account])
+    assert agreement is not None
+    assert agreement.state == "unknown"
 
 
 @pytest.mark.parametrize("beside", [True, False])
