@@ -24,7 +24,7 @@ from proxyapi import failpoints, rate_limiter, redis_client
 from proxyapi.clock_offset import learn_clock_offset
 from proxyapi.credentials import encryption, token_vault
 from proxyapi.events import EventType, publish_event
-from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Token, TokenState
+from proxyapi.models import AccountPlan, ApiCall, CallOutcome, Job, Token, TokenState
 from proxyapi.operations import OPERATIONS, RatePool, get_operation
 from proxyapi.rate_limiter import Permit, Priority, RateLimiterUnavailable
 from proxyapi.service_status import announce_reachability
@@ -121,6 +121,14 @@ def acquire_permit(
     if pool:
         rate_limiter.take_from_pool(store, pool, token.account.bucket)
     return grant
+
+
+def priority_of(job: Job) -> Priority:
+    """The class of the requests that prepare a job and send its charges: people go before what a
+    batch or a script makes."""
+    if job.is_unattended:
+        return Priority.BATCH
+    return Priority.GATEWAY if job.api_key_id else Priority.PERSON
 
 
 def call_upstream(

@@ -11,8 +11,10 @@ from its sending (`restamp_late_permit`).
 Priorities: a lower priority leaves a reserve to those above it. Polling uses what people leave
 unused, except two requests for the next click, a third that becomes available in time for the last
 of three clicks, and more if people click a lot
-(docs/decisions/0012-polling-uses-spare-requests.md). The two lowest priorities are spread over the
-minute, so that its first seconds do not use up what the others need.
+(docs/decisions/0012-polling-uses-spare-requests.md). The lowest priorities are spread over the
+minute, so that its first seconds do not use up what the others need. What prepares and sends the
+rows of a batch is one of them: nobody waits for a single row, and a press beside it takes up to
+three requests at once.
 
 A flushed or new Redis does not know the earlier requests. For its first minute a bucket therefore
 grants one request every two seconds, the first at once, until the headers of an answer state how
@@ -54,7 +56,8 @@ class Priority(IntEnum):
     GATEWAY = 1
     SETTLEMENT = 2
     POLLING = 3
-    LEDGER_SYNC = 4
+    BATCH = 4
+    LEDGER_SYNC = 5
 
 
 class _PriorityPolicy(NamedTuple):
@@ -77,6 +80,9 @@ _PRIORITY_POLICIES = {
     ),
     Priority.POLLING: _PriorityPolicy(
         7, True, 92, 2, 0, 1500, "2 stay free, a third within 1.5 s; 27 a minute."
+    ),
+    Priority.BATCH: _PriorityPolicy(
+        10, True, 80, 3, 60, 1500, "3 stay free, a fourth within 1.5 s; 24 a minute."
     ),
     Priority.LEDGER_SYNC: _PriorityPolicy(
         60, True, 40, 3, 30, 0, "The ledger may be outdated, but one request each 30 s."

@@ -256,7 +256,7 @@ def start_row_draft(
         idea=row.idea,
         fallback=fallback,
     )
-    Job.objects.filter(pk=job.pk).update(api_key=batch.key)
+    Job.objects.filter(pk=job.pk).update(api_key=batch.key, is_unattended=True)
     keys = [label_key(check.label), label_key(batch.key.job_label if batch.key else "")]
     of_row = batch.team.labels.filter(key__in=keys).values_list("pk", flat=True)
     for label_id in {*of_row, *([batch.label_id] if batch.label_id else [])}:
@@ -329,6 +329,8 @@ def settle_rows(batch_id: UUID) -> None:
     for row in load_begun_rows(batch):
         state, reason = find_outcome(row.job) if row.job else (BatchRowState.BEGUN, "")
         if state != BatchRowState.BEGUN:
+            if row.job:
+                Job.objects.filter(pk=row.job.pk).update(is_unattended=False)  # a person may retry
             save_row(batch, row, state, reason)
 
 

@@ -63,13 +63,13 @@ def missing_render_fields(chosen: dict[str, Any]) -> list[str]:
     return [name for name in needs if not chosen.get(name)]
 
 
-def sync_draft(job: Job, lane: Priority = Priority.PERSON, patience: float = 2) -> dict[str, Any]:
+def sync_draft(job: Job, lane: Priority | None = None, patience: float = 2) -> dict[str, Any]:
     """Send the draft's unsent settings upstream and return the upstream's record of it.
 
     Free of charge, so it may be repeated. Raises `errors.UpstreamError` or `RateLimitExhausted`.
     """
     with draft_lock(job) as held:
-        return push_draft_changes(job, lane, patience, held)
+        return push_draft_changes(job, lane or calls.priority_of(job), patience, held)
 
 
 def push_draft_changes(job: Job, lane: Priority, patience: float, held: Lock) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def fetch_script(job: Job) -> None:
     With the draft's lock held. Raises `errors.UpstreamError` or `RateLimitExhausted`.
     """
     try:
-        record = fetch_draft(job, Priority.PERSON, 2)
+        record = fetch_draft(job, calls.priority_of(job), 2)
     except errors.NotFound:
         record = {"script": ""}
     if "script" not in record:
@@ -269,10 +269,10 @@ def quote_draft(job: Job) -> None:
             if has_unread_script(job):
                 fetch_script(job)  # the next call requests the price
                 return
-            push_draft_changes(job, Priority.PERSON, 2, held)
+            push_draft_changes(job, calls.priority_of(job), 2, held)
         path = {"faceless": str(job.remote_id)}
         reply = calls.call_upstream(
-            job.token, "faceless.estimate", Priority.PERSON, patience=2, path=path
+            job.token, "faceless.estimate", calls.priority_of(job), patience=2, path=path
         )
         quote["estimate"] = parse_estimate_credits(reply.data)
         if quote["estimate"] is None:

@@ -22,7 +22,7 @@ from proxyapi.kinds.job_parts import store_parts
 from proxyapi.models import Draft, Job, JobState, PageRead, PageReadState, lock_draft
 from proxyapi.models.job_part import ASSETS
 from proxyapi.models.page_read import ACTIVE_PAGE_READS
-from proxyapi.rate_limiter import Priority, RateLimitExhausted
+from proxyapi.rate_limiter import RateLimitExhausted
 from proxyapi.upstream import errors, response_parsing
 
 SCRAPE_OPERATION = "faceless.scrape_images"
@@ -85,7 +85,7 @@ def read_page(job: Job) -> None:
         reply = calls.call_upstream(
             job.token,
             SCRAPE_OPERATION,
-            Priority.PERSON,
+            calls.priority_of(job),
             patience=PERMIT_TIMEOUT_S,
             path={"faceless": str(job.remote_id)},
             json={"url": row.url},

@@ -110,6 +110,11 @@ class Job(models.Model):
         db_index=False,
         help_text="Of the script that made it.",
     )
+    is_unattended = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Nobody waits for it: a batch makes it, so people's requests go first.",
+    )
     remote_id = models.CharField(
         max_length=64, null=True, blank=True, help_text="Upstream id, once known."
     )

@@ -25,11 +25,12 @@ KIND_OF_PRIORITY = {
     Priority.GATEWAY: KEYS,
     Priority.SETTLEMENT: WATCHING,
     Priority.POLLING: WATCHING,
+    Priority.BATCH: KEYS,
     Priority.LEDGER_SYNC: LEDGER,
 }
 KIND_LABELS = {
     PEOPLE: "people",
-    KEYS: "API keys",
+    KEYS: "API keys and batches",
     WATCHING: "watching",
     LEDGER: "ledger",
     OTHER: "not available",
