@@ -28,7 +28,7 @@ PARALLEL_DRILLS = 4
 DRILL_TIMEOUT_S = 6300.0  # seconds for all of them
 ALONE = (
     *("test_processes.py", "test_rolling.py", "test_redis_away.py", "test_database_away.py"),
-    *("test_polling.py", "test_rotation.py", "test_journeys.py"),
+    *("test_polling.py", "test_rotation.py", "test_journeys.py", "test_batch_presses.py"),
 )
 # They ask no database of the portal, or bring their own, or one.
 RUN_ONCE = (
@@ -36,7 +36,7 @@ RUN_ONCE = (
     *("test_mutants.py", "test_mutations.py", "test_canaries.py", "test_processes.py"),
     *("test_disk_full.py", "test_soak.py", "test_redis_away.py", "test_killed_portal.py"),
     *("test_journeys.py", "test_client_checks.py", "test_protocol_conformance.py"),
-    "test_batch_estimates.py",
+    *("test_batch_estimates.py", "test_batch_presses.py"),
 )
 # Whose figures are about money: again with a sandbox that answers in the shapes of version 1.
 IN_BOTH_DIALECTS = (

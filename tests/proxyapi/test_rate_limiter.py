@@ -101,7 +101,7 @@ def test_each_priority_leaves_a_reserve_to_those_above(old_store, lane, at_once)
 
 @pytest.mark.parametrize(
     ("lane", "burst", "most"),
-    [(Priority.POLLING, 2, 27), (Priority.BATCH, 3, 24), (Priority.LEDGER_SYNC, 3, 12)],
+    [(Priority.POLLING, 2, 27), (Priority.BATCH, 3, 25), (Priority.LEDGER_SYNC, 3, 12)],
 )
 def test_the_low_priorities_are_spread_over_the_minute(old_store, lane, burst, most):
     bursts = []
