@@ -39,7 +39,7 @@ KEPT = """
     InstallationSetup Invitation Job JobPart KeyRotation Label LedgerConflict LedgerEntry
     LedgerMirror Membership MonthlyPriceCount MonthlyTotalByOperation NewMemberBudget
     NotificationPreference OutsideSource OwnershipTransfer PageRead PlannedRender PolledAnswer
-    Preset RenderDurations ScriptVersion SecondFactorSecret SignInDomain SingleSignOn
+    Preset RenderDurations ScriptVersion SecondFactorSecret Series SignInDomain SingleSignOn
     SingleSignOnGroup SingleSignOnLink SingleSignOnSecret StaleLedgerDay Storyboard StoryboardCopy
     StoryboardScene Team TeamSecurity Tenant Token TopUpChange Upload User VersionGroup VideoLabel
     VideoVersion VoiceConsent VoiceSlots

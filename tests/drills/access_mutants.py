@@ -119,8 +119,8 @@ ACCESS: Mapping[str, Mutant] = {
     ),
     "ideas of every team": Mutant(
         ASSETS,
-        "filter(account__tenant=request.team.tenant_id, pk__in=idea_ids)",
-        "filter(pk__in=idea_ids)",
+        "filter(account__tenant=request.team.tenant_id, pk__in=ids)",
+        "filter(pk__in=ids)",
         FETCH,
     ),
     "samples of every voice": Mutant(

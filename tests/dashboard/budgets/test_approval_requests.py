@@ -60,7 +60,7 @@ def test_the_question_says_what_is_left_of_the_budget(
 
 
 def test_without_a_budget_the_question_has_no_line_of_one(priya, video, client_of):
-    assert "budget" not in seen(client_of(priya), to(video(priya)), **HTMX)
+    assert "Your budget" not in seen(client_of(priya), to(video(priya)), **HTMX)
 
 
 def test_over_the_budget_the_question_offers_to_ask_instead(job, priya, client_of):

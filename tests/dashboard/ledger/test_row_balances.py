@@ -21,7 +21,7 @@ from tests.factories import AccountFactory, EntryFactory
 
 pytestmark = pytest.mark.postgresql
 
-MOST_QUERIES = 12
+MOST_QUERIES = 15
 
 
 def page(reader: Membership, **query: object) -> dict[str, Any]:

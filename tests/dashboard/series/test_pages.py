@@ -95,8 +95,10 @@ def test_what_it_lacks_is_said_in_the_question(history, priya, client_of):
 
 def test_ideas_become_its_topics(history, priya, client_of):
     first, second = (
-        Idea.objects.create(account=history.account, remote_id=name, title=f"{name} lakes")
-        for name in ("Deep", "Cold")
+        Idea.objects.create(
+            account=history.account, remote_id=name, title=f"{name} lakes", volume=volume
+        )
+        for name, volume in (("Deep", 20), ("Cold", 10))
     )
     page = client_of(priya).post("/series/new/", {"idea": [str(first.pk), str(second.pk)]})
     assert page.status_code == 200

@@ -78,7 +78,7 @@ def test_what_is_wrong_with_a_cell_is_said_of_it(script: Script) -> None:
     assert (of_voice["column"], of_voice["suggestion"]) == ("voice", "Maren")
     assert of_text == {
         "column": "topic",
-        "message": "A topic or a script is required.",
+        "message": "A topic, a script or a link is required.",
         "suggestion": None,
     }
 

@@ -138,7 +138,7 @@ def test_rows_with_problems_are_named_and_left_out(agent: Agent) -> None:
     assert none["status"] == "rows_wrong"
     (row,) = none["batch"]["rows"]
     assert (row["row"], row["state"]) == (1, "problem")
-    assert row["why"].endswith("A topic or a script is required.")
+    assert row["why"].endswith("A topic, a script or a link is required.")
     mixed = quote(agent, *rows(1), {"title": "Empty"})
     assert mixed["quote"]["pays_for"] == "1 videos, those that are ready"
     assert agent.pay(mixed["quote"])["status"] == "in_progress"
