@@ -20,7 +20,8 @@ from tests.proxyapi.money.sandbox_account import SandboxAccount
 
 __all__ = ["headers", "sandbox", "sandbox_account"]
 PRESSES = int(os.environ.get("DRILL_BATCH_PRESSES", "30"))
-ROWS, RATE_LIMIT, PRESS_EVERY_S, WAITS_S = 200, 30, 20.0, 1.0
+ROWS, RATE_LIMIT, PRESS_EVERY_S, WINDOW_S = 200, 30, 20.0, 61.0
+WAITS_S = 2.0  # of up to three requests the third becomes free within 1.5 s (`Priority.POLLING`)
 FAST = {"rate_limit": RATE_LIMIT, "render_seconds": 5}
 
 
@@ -33,6 +34,7 @@ def test_a_press_does_not_wait_for_the_batch(
     assert sandbox_account.control.put("settings", json=FAST).is_success
     rows = [(f"Film {row}", f"Why is lake {row} deep?", 60) for row in range(ROWS)]
     batch = store_batch(by, rows, at_once=4)
+    Event().wait(WINDOW_S)  # the requests of the orders count for the service, and are unknown here
     with running_portal_processes(headers, Random(figures.seed)) as portal:  # noqa: S311
         start_batch(by, batch)
         answers = Counter[int]()
@@ -54,7 +56,8 @@ def test_a_press_does_not_wait_for_the_batch(
     cuts = quantiles(waits, n=20)
     figures.report(
         f"{len(waits)} of {PRESSES} presses sent ({dict(answers)}), p50 {cuts[9]:.2f} s, "
-        f"p95 {cuts[18]:.2f} s after the press; {begun} rows were begun meanwhile",
+        f"p95 {cuts[18]:.2f} s after the press, the longest {waits[-1]:.2f} s; {begun} rows were "
+        "begun meanwhile",
         f"p95 at most {WAITS_S:.0f} s",
         holds=len(waits) == PRESSES and cuts[18] <= WAITS_S and begun > 0,
     )
