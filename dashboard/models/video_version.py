@@ -21,6 +21,7 @@ class VersionDifference(models.TextChoices):
     NONE = "none", "Nothing"
     GENRE = "genre_id", "Genre"
     VOICE = "voice_id", "Voice"
+    FORMAT = "aspect_ratio", "Format"
 
 
 class VersionGroup(models.Model):

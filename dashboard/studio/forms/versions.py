@@ -11,7 +11,12 @@ from django import forms
 from dashboard.models import VersionDifference
 from dashboard.models.video_version import MAX_VERSIONS, MIN_VERSIONS
 from dashboard.shared.forms import PortalForm
-from dashboard.shared.video_options import OptionChoice, VoiceOption, account_options
+from dashboard.shared.video_options import (
+    FacelessOptions,
+    OptionChoice,
+    VoiceOption,
+    account_options,
+)
 from dashboard.studio.flows import flow_of
 from proxyapi.models import Job
 
@@ -21,6 +26,7 @@ DIFFERENCE_LABELS = {
     VersionDifference.NONE: "Nothing, the same settings again",
     VersionDifference.GENRE: "Genre",
     VersionDifference.VOICE: "Voice",
+    VersionDifference.FORMAT: "Format",
 }
 
 
@@ -104,6 +110,7 @@ def offered_differences(
     offered: dict[VersionDifference, Sequence[OptionChoice | VoiceOption]] = {
         VersionDifference.GENRE: options.choices("genre_id"),
         VersionDifference.VOICE: options.voices(),
+        VersionDifference.FORMAT: offered_formats(job, options),
     }
     others = {
         name: [choice for choice in choices if choice.value != chosen_value(job, name)]
@@ -111,6 +118,13 @@ def offered_differences(
         if name.value in settings
     }
     return {name: choices for name, choices in others.items() if choices}
+
+
+def offered_formats(job: Job, options: FacelessOptions) -> list[OptionChoice]:
+    """Return the formats that the type of the video can make with its other settings."""
+    flow, chosen = flow_of(job), job.chosen_settings
+    choices = options.choices("aspect_ratio")
+    return [one for one in choices if flow.makes_format(str(one.value), chosen, options)]
 
 
 def chosen_value(job: Job, name: VersionDifference) -> str:

@@ -61,6 +61,18 @@ def test_a_draft_becomes_version_one_and_its_copies_the_others(ready, priya, cli
     assert not Charge.objects.exists()
 
 
+def test_versions_differ_in_the_format_that_their_type_can_make(ready, priya, client_of):
+    dialog = client_of(priya).get(f"/studio/{ready.pk}/versions/").content.decode()
+    offered = re.findall(r'<option value="([^"]+)"', dialog.split('name="aspect_ratio_2"')[1])
+    assert ready.draft.settings["aspect_ratio"] not in offered
+    other = offered[0]
+    create(client_of(priya), ready, difference="aspect_ratio", aspect_ratio_2=other, count="")
+    _, second = versions()
+    assert second.draft.settings == ready.draft.settings | {"aspect_ratio": other}
+    page = client_of(priya).get(f"/library/versions/{VersionGroup.objects.get().pk}/")
+    assert "Format: " in page.content.decode()
+
+
 def test_the_form_sent_twice_creates_them_once(ready, priya, client_of):
     browser, nonce = client_of(priya), uuid4()
     where = {create(browser, ready, nonce=nonce)["Location"] for _ in range(2)}
