@@ -125,10 +125,8 @@ def acquire_permit(
 
 def priority_of(job: Job) -> Priority:
     """The class of the requests that prepare a job and send its charges: people go before what a
-    batch or a script makes."""
-    if job.is_unattended:
-        return Priority.BATCH
-    return Priority.GATEWAY if job.api_key_id else Priority.PERSON
+    batch makes."""
+    return Priority.BATCH if job.is_unattended else Priority.PERSON
 
 
 def call_upstream(

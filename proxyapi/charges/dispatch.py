@@ -93,7 +93,8 @@ def dispatch_charge(charge_id: UUID) -> None:
         if charge.job:
             KINDS[charge.job.kind].check_before_send(charge, record)
         before = evidence.snapshot(charge, record)
-        lane = priority_of_charge(charge)
+        of_payer = Priority.GATEWAY if charge.api_key_id else Priority.PERSON
+        lane = max(priority_of_job(charge), of_payer)
         permit = calls.acquire_permit(charge.token, lane, PERMIT_TIMEOUT_S, charge.operation)
     except (errors.Refused, errors.UnsendableRequest) as error:
         keep_answer(charge, error.answer)
@@ -108,7 +109,7 @@ def dispatch_charge(charge_id: UUID) -> None:
 def sync_before_send(charge: Charge) -> dict[str, Any]:
     """Return the resource as it is just before sending, with the settings whose price the person
     saw. Without a draft it is only read: nothing is written over what a script set."""
-    job, lane = charge.job, priority_of_charge(charge)
+    job, lane = charge.job, priority_of_job(charge)
     prepare = KINDS[job.kind].prepare if job and job.draft_or_none else None
     if job is None or prepare is None or job.state == JobState.COMPLETED:
         return evidence.fetch_evidence(charge, lane)
@@ -118,10 +119,8 @@ def sync_before_send(charge: Charge) -> dict[str, Any]:
     return record if is_complete else evidence.fetch_evidence(charge, lane)
 
 
-def priority_of_charge(charge: Charge) -> Priority:
-    """As `calls.priority_of` its job; a script's is one also for a job that a person made."""
-    own = Priority.GATEWAY if charge.api_key_id else Priority.PERSON
-    return max(own, calls.priority_of(charge.job)) if charge.job else own
+def priority_of_job(charge: Charge) -> Priority:
+    return calls.priority_of(charge.job) if charge.job else Priority.PERSON
 
 
 def doubt_if_carried_out(charge: Charge, record: dict[str, Any]) -> bool:
