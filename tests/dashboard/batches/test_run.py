@@ -13,7 +13,9 @@ from dashboard.batches.dry_run import load_dry_run
 from dashboard.batches.runner import load_facts, reserved_credits
 from dashboard.models import BatchRow, BatchState
 from dashboard.studio.planned_renders import continue_planned_render
+from proxyapi.calls import priority_of
 from proxyapi.models import Account, Charge, Job
+from proxyapi.rate_limiter import Priority
 from tests.dashboard.batches.conftest import (
     active_plans,
     advance,
@@ -40,6 +42,13 @@ def test_no_more_rows_than_allowed_are_in_progress(make_batch, priya):
     assert [charge.hold for charge in charges_of(batch, "faceless.scripts")] == [4, 4]
     assert active_plans(batch) == 2
     assert [job.title for job in jobs_of(batch)] == ["Lake 1", "Lake 2"]
+
+
+def test_requests_for_a_row_go_behind_people_until_it_has_ended(make_batch, priya):
+    batch = advance(start(priya, make_batch(*topics(1))))
+    assert priority_of(*jobs_of(batch)) is Priority.BATCH
+    render_all(batch)
+    assert priority_of(*jobs_of(batch)) is Priority.PERSON
 
 
 def test_an_empty_cell_takes_what_the_dry_run_showed_and_not_the_row_before(make_batch, priya):
